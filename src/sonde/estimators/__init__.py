@@ -1,0 +1,51 @@
+"""Estimators predict what a frontier node is worth from what was seen so far.
+
+An estimator is a description: frozen parameters and the names of the features it reads. Nothing
+is learned in it; ``assemble`` grows a fresh model from it (the kernels' leaves, signals and
+choosers), and the same description can be grown again for the next run. Every estimator has a
+text form, and ``estimator_from`` reads it:
+
+    random  bfs  oracle                     yardsticks
+    deg  n  e  ne  (:sum :max :avg)         incoming links from visited nodes
+    deg2  n2  e2  ne2                       around the visited parents
+    lnh  lnh2  (:sum :max :avg)             online least squares over n, e, ne (and second level)
+    opic  opic:e  opic:n  opic:ne           cash handed on along links
+    nr  nr:exact  nr:d=0.3                  navigational rank
+    hybrid[first,second,steps]              one, then another that has learned meanwhile
+    mab:eps=0.1[...]  mab:eps-first=0.1[...]  mab:var[...]      bandits over estimators
+
+A class of one's own with ``features``, ``predict`` and ``learn`` serves as well (``CustomEstimator``
+in ``sonde.protocols``). Estimators see features of visited neighbours only: nothing ever hands
+them an unvisited node. The oracle is the exception, built with the graph on purpose.
+"""
+
+from sonde.estimators.assembly import Assembly, Estimator, assemble
+from sonde.estimators.combined import EpsilonFirst, EpsilonGreedy, Hybrid, VariableEpsilonFirst
+from sonde.estimators.custom import Custom
+from sonde.estimators.features import FEATURES
+from sonde.estimators.flow import NavigationalRank, Opic
+from sonde.estimators.linear import Feature, LinearNeighbourhood
+from sonde.estimators.spec import DEFAULT, estimator_from, split_list
+from sonde.estimators.yardsticks import BreadthFirst, Oracle, Random
+
+__all__ = [
+    "DEFAULT",
+    "FEATURES",
+    "Assembly",
+    "BreadthFirst",
+    "Custom",
+    "EpsilonFirst",
+    "EpsilonGreedy",
+    "Estimator",
+    "Feature",
+    "Hybrid",
+    "LinearNeighbourhood",
+    "NavigationalRank",
+    "Opic",
+    "Oracle",
+    "Random",
+    "VariableEpsilonFirst",
+    "assemble",
+    "estimator_from",
+    "split_list",
+]

@@ -1,0 +1,134 @@
+"""How an estimator becomes a model: the kernels' objects, wired for one exploration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any, Protocol
+
+import numpy as np
+
+from sonde import kernels
+from sonde.estimators.features import SECOND_LEVEL, with_ingredients
+from sonde.protocols import Floats
+from sonde.strategies import GREEDY, Strategy
+
+
+class Estimator(Protocol):
+    """A description from which a part of a model can be grown."""
+
+    def features(self) -> Sequence[str]:
+        """The columns of the frontier table that this estimator reads."""
+        ...
+
+    def remembers(self) -> bool:
+        """Whether it needs the links of visited nodes after their visit."""
+        ...
+
+    def leaves(self) -> tuple[Estimator, ...]:
+        """The estimators that pick, in the order in which they grow."""
+        ...
+
+    def grow(self, assembly: Assembly) -> Any:
+        """Its chooser, made of leaves and signals of this assembly."""
+        ...
+
+
+class Leaf:
+    """What most estimators answer that are not made of others."""
+
+    def remembers(self) -> bool:
+        return False
+
+    def leaves(self: Any) -> tuple[Estimator, ...]:
+        return (self,)
+
+
+class Assembly:
+    """The model in the making, as estimators see it while they grow."""
+
+    def __init__(
+        self,
+        modules: SimpleNamespace,
+        columns: Mapping[str, int],
+        frontier: Any,
+        links: Any,
+        dice: Any,
+        nodes: int,
+        budget: int | None,
+        knows_truth: bool,
+        oracle: Callable[[Any], Floats] | None,
+    ) -> None:
+        self.kernels = modules
+        self.columns = columns
+        self.frontier = frontier
+        self.links = links
+        self.dice = dice
+        self.nodes = nodes
+        self.budget = budget
+        self.knows_truth = knows_truth
+        self.oracle = oracle
+        self.signals: dict[str, Any] = {}
+
+    def single(self, leaf: Any) -> Any:
+        """A chooser that always lets this leaf pick."""
+        return self.kernels.chooser.Single(leaf)
+
+    def ranking(self, column: str) -> Any:
+        """A leaf that ranks by one column as it is."""
+        return self.kernels.tournament.Tournament(self.frontier, self.columns[column])
+
+    def signal(self, column: str, make: Callable[[], Any]) -> Any:
+        """The signal that keeps this column, made when it is first asked for."""
+        if column not in self.signals:
+            self.signals[column] = make()
+        return self.signals[column]
+
+
+def assemble(
+    estimator: Estimator,
+    strategy: Strategy = GREEDY,
+    *,
+    engine: str = "compiled",
+    seed: int = 0,
+    budget: int | None = None,
+    nodes: int = 0,
+    grouped: bool = False,
+    links: tuple[Any, Any] | None = None,
+    truths: Floats | None = None,
+    oracle: Callable[[Any], Floats] | None = None,
+) -> Any:
+    """Grow a model.
+
+    `nodes` is how many nodes to make room for; `links` the target and score arrays of a recorded
+    graph; `truths` the true value of each node for an oracle, or `oracle` a function that gives
+    them for node numbers, where they change as the crawl goes on.
+    """
+    modules = kernels.load(engine)
+    names = with_ingredients(estimator.features())
+    columns = {name: number for number, name in enumerate(names)}
+    frontier = modules.frontier.Frontier(len(names), nodes, grouped)
+    target, alpha = links if links is not None else (None, None)
+    memory = modules.links.Links(nodes, estimator.remembers(), target, alpha)
+    dice = modules.dice.Dice(seed)
+    assembly = Assembly(
+        modules, columns, frontier, memory, dice, nodes, budget, truths is not None, oracle
+    )
+    neighbourhood = modules.neighbourhood.Neighbourhood(
+        frontier, memory, columns, nodes, np.zeros(0) if truths is None else truths
+    )
+    if any(name in columns for name in SECOND_LEVEL):
+        assembly.signal(
+            "second", lambda: modules.second.SecondLevel(frontier, memory, columns, nodes)
+        )
+    chooser = estimator.grow(assembly)
+    return modules.model.Model(
+        frontier,
+        memory,
+        dice,
+        chooser,
+        neighbourhood,
+        list(assembly.signals.values()),
+        strategy.certain,
+        strategy.slack,
+    )

@@ -1,0 +1,60 @@
+"""The user's own estimator, as part of a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sonde.errors import EstimatorError
+from sonde.estimators.assembly import Assembly, Leaf
+from sonde.estimators.features import FEATURES, SECOND_LEVEL
+from sonde.protocols import CustomEstimator, Floats
+
+
+@dataclass(frozen=True)
+class Custom(Leaf):
+    """Scores the whole frontier by ``predict`` at every pick, and passes visits to ``learn``."""
+
+    estimator: CustomEstimator
+
+    def __post_init__(self) -> None:
+        for name in self.estimator.features:
+            if name not in FEATURES:
+                raise EstimatorError(
+                    f"{self}: unknown feature {name!r} (one of: {', '.join(FEATURES)})"
+                )
+
+    def __str__(self) -> str:
+        return type(self.estimator).__name__
+
+    def features(self) -> tuple[str, ...]:
+        return tuple(self.estimator.features)
+
+    def remembers(self) -> bool:
+        return any(name in SECOND_LEVEL for name in self.estimator.features)
+
+    def grow(self, assembly: Assembly) -> Any:
+        columns = [assembly.columns[name] for name in self.estimator.features]
+        frontier = assembly.frontier
+
+        def predict(slots: Any) -> Floats:
+            rows = np.asarray(frontier.features)[slots][:, columns]
+            return self.checked(self.estimator.predict(rows), len(slots))
+
+        def learn(snapshot: Floats, gain: float) -> None:
+            self.estimator.learn(snapshot[columns], gain)
+
+        return assembly.single(assembly.kernels.custom.Custom(frontier, predict, learn))
+
+    def checked(self, predictions: Any, rows: int) -> Floats:
+        """The predictions as doubles, or a clear word on what is wrong with them."""
+        values = np.asarray(predictions, dtype=np.float64)
+        if values.shape != (rows,):
+            raise EstimatorError(
+                f"{self}.predict gave an array of shape {values.shape} for {rows} rows"
+            )
+        if not np.isfinite(values).all():
+            raise EstimatorError(f"{self}.predict gave a value that is not a finite number")
+        return values

@@ -1,0 +1,126 @@
+"""The text form of estimators, as the command line takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+from sonde.errors import SpecError
+from sonde.estimators.assembly import Estimator
+from sonde.estimators.combined import EpsilonFirst, EpsilonGreedy, Hybrid, VariableEpsilonFirst
+from sonde.estimators.custom import Custom
+from sonde.estimators.features import KINDS
+from sonde.estimators.flow import NavigationalRank, Opic
+from sonde.estimators.linear import Feature, LinearNeighbourhood
+from sonde.estimators.yardsticks import BreadthFirst, Oracle, Random
+from sonde.protocols import CustomEstimator
+
+DEFAULT = "hybrid[ne,lnh,1000]"
+
+
+def split_list(text: str) -> list[str]:
+    """Split on commas that stand outside brackets."""
+    parts = [""]
+    depth = 0
+    for character in text:
+        depth += (character == "[") - (character == "]")
+        if depth < 0:
+            break
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    if depth:
+        raise SpecError(f"{text!r}: the brackets do not match")
+    return [part.strip() for part in parts]
+
+
+def estimator_from(estimator: str | Estimator | CustomEstimator) -> Estimator:
+    """An estimator from its text; objects pass, a user's own class is wrapped."""
+    if not isinstance(estimator, str):
+        if isinstance(estimator, CustomEstimator):
+            return Custom(estimator)
+        if not hasattr(estimator, "grow"):
+            raise SpecError(
+                f"{estimator!r} is not an estimator: it needs features, predict() and learn()"
+            )
+        return estimator
+    text = estimator.strip()
+    head, bracket, inside = text.partition("[")
+    name, *arguments = head.split(":")
+    if bracket:
+        if not inside.endswith("]"):
+            raise SpecError(f"estimator {text!r}: the brackets do not match")
+        return _combined(text, name, arguments, split_list(inside[:-1]))
+    return _plain(text, name, arguments)
+
+
+def _plain(text: str, name: str, arguments: list[str]) -> Estimator:
+    fixed: dict[str, Callable[[], Estimator]] = {
+        "random": Random,
+        "bfs": BreadthFirst,
+        "oracle": Oracle,
+        "deg": lambda: Feature("deg"),
+        "deg2": lambda: Feature("deg2"),
+    }
+    if name in fixed and not arguments:
+        return fixed[name]()
+    if name == "nr":
+        return _navigational(text, arguments)
+    if len(arguments) <= 1:
+        argument = arguments[0] if arguments else ""
+        if name.removesuffix("2") in KINDS:
+            return Feature(f"{name}:{argument or 'sum'}")
+        if name in ("lnh", "lnh2"):
+            return LinearNeighbourhood(argument or "sum", 2 if name == "lnh2" else 1)
+        if name == "opic":
+            return Opic(argument)
+    raise SpecError(
+        f"unknown estimator {text!r} (random, bfs, oracle, deg, n, e, ne, deg2, n2, e2, ne2, lnh, "
+        f"lnh2, opic, nr, hybrid[...] or mab:...[...])"
+    )
+
+
+def _navigational(text: str, arguments: list[str]) -> Estimator:
+    keep = 0.5
+    exact = False
+    for argument in arguments:
+        key, _, value = argument.partition("=")
+        if key == "exact" and not value:
+            exact = True
+        elif key == "d":
+            keep = _number(text, value)
+        else:
+            raise SpecError(f"estimator {text!r}: nr takes exact and d=..., not {argument!r}")
+    return NavigationalRank(keep, exact)
+
+
+def _combined(text: str, name: str, arguments: list[str], parts: list[str]) -> Estimator:
+    if name == "hybrid" and not arguments:
+        if len(parts) != 3 or not parts[2].isdecimal():
+            raise SpecError(
+                f"estimator {text!r}: hybrid takes two estimators and a number of steps, "
+                f"as in {DEFAULT}"
+            )
+        return Hybrid(estimator_from(parts[0]), estimator_from(parts[1]), int(parts[2]))
+    if name != "mab" or not arguments:
+        raise SpecError(
+            f"unknown estimator {text!r} (hybrid[a,b,steps], mab:eps=0.1[...], "
+            f"mab:eps-first=0.1[...] or mab:var[...])"
+        )
+    settings = dict(cast("tuple[str, str]", part.partition("=")[::2]) for part in arguments)
+    arms = tuple(estimator_from(part) for part in parts)
+    if "var" in settings and set(settings) <= {"var", "eps"}:
+        return VariableEpsilonFirst(_number(text, settings.get("eps", "0.1")), arms)
+    if set(settings) == {"eps"}:
+        return EpsilonGreedy(_number(text, settings["eps"]), arms)
+    if set(settings) == {"eps-first"}:
+        return EpsilonFirst(_number(text, settings["eps-first"]), arms)
+    raise SpecError(f"estimator {text!r}: a bandit is mab:eps=, mab:eps-first= or mab:var")
+
+
+def _number(text: str, value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise SpecError(f"estimator {text!r}: {value!r} is not a number") from None

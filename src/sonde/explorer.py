@@ -1,0 +1,305 @@
+"""The explorer: ask which nodes to visit, tell what came of it.
+
+It does no I/O, owns no clock, and sees nothing that it was not told. Life of a node: it is named
+as a seed or as the target of a told link; it waits on the frontier; an ask leases it, holding
+budget; a tell settles the lease. A ``Visit`` teaches the model and puts the visit's links on the
+frontier; a ``Failure`` or ``Skip`` drops the node, or with ``retry`` puts it back.
+
+Invariants: held and spent budget never exceed the limits; no node is leased twice at a time nor
+visited twice; the same calls in the same order give the same leases.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sonde.budgets import Account, Budget, budget_from
+from sonde.errors import InputError, LeaseError
+from sonde.estimators import DEFAULT, Estimator, assemble, estimator_from
+from sonde.objectives import gain_of, objective_from
+from sonde.protocols import CustomEstimator, Floats, Objective
+from sonde.records import Failure, Group, Lease, Link, Node, Outcome, Spend, Visit
+from sonde.strategies import Strategy, strategy_from
+
+ONE_REQUEST = Spend(requests=1)
+
+
+@dataclass(slots=True)
+class _Open:
+    """What the explorer keeps of a lease until it is settled."""
+
+    number: int
+    held: Spend
+    leaf: int  # -1 for a seed
+    snapshot: Floats | None
+
+
+class Explorer:
+    """The brain of a crawl: predicts, picks and learns; drivers do the visiting.
+
+    ``budget`` is a number of requests or a ``Budget``; ``grouped`` says that nodes have groups
+    (hosts) to which an ask can be restricted; ``free_seeds`` that seeds cost nothing;
+    ``truth`` gives an oracle the visit that a node would bring.
+    """
+
+    def __init__(
+        self,
+        estimator: str | Estimator | CustomEstimator = DEFAULT,
+        strategy: str | Strategy = "greedy",
+        budget: int | Budget | None = None,
+        objective: str | Objective = "sum",
+        seed: int = 0,
+        *,
+        grouped: bool = False,
+        free_seeds: bool = False,
+        truth: Callable[[Node], Visit] | None = None,
+        engine: str = "compiled",
+    ) -> None:
+        self.estimator = estimator_from(estimator)
+        self.strategy = strategy_from(strategy)
+        self.objective = objective_from(objective)
+        self.account = Account(budget_from(budget))
+        self.grouped = grouped
+        self.free_seeds = free_seeds
+        self.total = 0.0
+        self.visits = 0
+        self._truth = truth
+        self._numbers: dict[Node, int] = {}
+        self._nodes: list[Node] = []
+        self._groups: dict[Group, int] = {}
+        self._group_of: list[Group] = []
+        self._new_seeds: list[int] = []
+        self._seeds: deque[int] = deque()
+        self._open: dict[int, _Open] = {}
+        self._leases = 0
+        # The value of a node is fixed under the built-in sums, and looked up anew under the rest.
+        static = truth is not None and objective in ("sum", "count")
+        self._model = assemble(
+            self.estimator,
+            self.strategy,
+            engine=engine,
+            seed=seed,
+            budget=self.account.budget.requests,
+            grouped=grouped,
+            truths=np.zeros(0) if truth is not None else None,
+            oracle=self._true_gains if truth is not None and not static else None,
+        )
+        self._choosers = [str(leaf) for leaf in self.estimator.leaves()]
+
+    # -- nodes ---------------------------------------------------------------------------------
+
+    def _number(self, node: Node, group: Group) -> int:
+        """The number of a node, in order of discovery; a new one if it was not known."""
+        number = self._numbers.get(node)
+        if number is not None:
+            return number
+        number = len(self._nodes)
+        self._numbers[node] = number
+        self._nodes.append(node)
+        model = self._model
+        if number >= model.frontier.slot_of.shape[0]:
+            model.reserve_nodes(2 * number + 16)
+        if self.grouped:
+            if group not in self._groups:
+                self._groups[group] = len(self._groups)
+                model.frontier.reserve_groups(len(self._groups))
+            model.frontier.node_group[number] = self._groups[group]
+            self._group_of.append(group)
+        if self._truth is not None:
+            model.neighbourhood.know(number, self._true_gain(number))
+        return number
+
+    def _true_gain(self, number: int) -> float:
+        assert self._truth is not None
+        node = self._nodes[number]
+        return gain_of(self.objective, node, self._truth(node))
+
+    def _true_gains(self, numbers: Iterable[int]) -> Floats:
+        return np.array([self._true_gain(number) for number in numbers])
+
+    def add_seeds(self, seeds: Iterable[Node | Link]) -> None:
+        """Nodes to visit first, in this order; a ``Link`` gives a seed its group."""
+        for seed in seeds:
+            node, group = (seed.target, seed.group) if isinstance(seed, Link) else (seed, None)
+            known = len(self._nodes)
+            number = self._number(node, group)
+            if number == known:
+                self._new_seeds.append(number)
+                self._seeds.append(number)
+
+    # -- ask -----------------------------------------------------------------------------------
+
+    def ask(
+        self,
+        count: int = 1,
+        *,
+        ready: Iterable[Group] | None = None,
+        hold: Spend = ONE_REQUEST,
+    ) -> list[Lease]:
+        """Lease up to `count` nodes to visit, all chosen on the same estimates.
+
+        ``ready`` restricts the choice to these groups. Each lease holds ``hold`` of the budget,
+        the most that its visit may spend. The list is shorter when budget, seeds or frontier do
+        not suffice; it holds seeds or picks, never both.
+        """
+        self._begin_seeds()
+        groups = None
+        if ready is not None:
+            if not self.grouped:
+                raise InputError("ready= needs an explorer made with grouped=True")
+            groups = set(ready)
+        if self._seeds:
+            leases = self._ask_seeds(count, groups, hold)
+            if leases or groups is None:
+                return leases
+        return self._ask_frontier(count, groups, hold)
+
+    def _begin_seeds(self) -> None:
+        if self._new_seeds:
+            self._model.begin(self._new_seeds)
+            self._new_seeds = []
+
+    def _ask_seeds(self, count: int, groups: set[Group] | None, hold: Spend) -> list[Lease]:
+        hold = Spend() if self.free_seeds else hold
+        leases: list[Lease] = []
+        waiting: deque[int] = deque()
+        while self._seeds and len(leases) < count:
+            number = self._seeds.popleft()
+            if groups is not None and self._group_of[number] not in groups:
+                waiting.append(number)
+                continue
+            if not self.account.hold(hold):
+                waiting.append(number)
+                break
+            leases.append(self._lease(number, hold, -1, None, None))
+        self._seeds.extendleft(reversed(waiting))
+        return leases
+
+    def _ask_frontier(self, count: int, groups: set[Group] | None, hold: Spend) -> list[Lease]:
+        model = self._model
+        if groups is None:
+            model.frontier.restrict(None)
+        else:
+            # In order of the groups' discovery: a set has none that could be repeated.
+            model.frontier.restrict(
+                sorted(self._groups[group] for group in groups if group in self._groups)
+            )
+        leases: list[Lease] = []
+        while len(leases) < count and self.account.hold(hold):
+            slot = model.pick()
+            if slot < 0:
+                self.account.settle(hold, Spend())
+                break
+            snapshot = np.array(model.frontier.features[slot])
+            number = model.frontier.row_node[slot]
+            leases.append(self._lease(number, hold, model.chosen, snapshot, model.predicted))
+        return leases
+
+    def _lease(
+        self,
+        number: int,
+        hold: Spend,
+        leaf: int,
+        snapshot: Floats | None,
+        predicted: float | None,
+    ) -> Lease:
+        self._leases += 1
+        self._open[self._leases] = _Open(number, hold, leaf, snapshot)
+        return Lease(
+            number=self._leases,
+            node=self._nodes[number],
+            group=self._group_of[number] if self.grouped else None,
+            predicted=None if predicted is None or math.isnan(predicted) else predicted,
+            chooser="seed" if leaf < 0 else self._choosers[leaf],
+        )
+
+    def extend(self, lease: Lease, more: Spend = ONE_REQUEST) -> bool:
+        """Hold more for a lease, before the request that needs it is sent; False if there is none."""
+        opened = self._opened(lease)
+        if not self.account.hold(more):
+            return False
+        opened.held = opened.held + more
+        return True
+
+    # -- tell ----------------------------------------------------------------------------------
+
+    def tell(self, lease: Lease, outcome: Outcome) -> float:
+        """Settle a lease; the gain that the outcome brought under the objective."""
+        opened = self._opened(lease)
+        visit = outcome if isinstance(outcome, Visit) else None
+        gain = 0.0 if visit is None else self._checked_gain(lease.node, visit)
+        spent = Spend() if self.free_seeds and opened.leaf < 0 else outcome.spent
+        self.account.settle(opened.held, spent)
+        del self._open[lease.number]
+        if visit is not None:
+            self._learn(opened, lease.node, visit, gain)
+        elif outcome.retry:  # type: ignore[union-attr]
+            self._put_back(opened)
+        else:
+            self._model.frontier.drop(opened.number)
+            if isinstance(outcome, Failure) and opened.leaf >= 0:
+                self._model.chooser.reward(opened.leaf, 0.0)
+        return gain
+
+    def _opened(self, lease: Lease) -> _Open:
+        opened = self._open.get(lease.number)
+        if opened is None or self._nodes[opened.number] != lease.node:
+            raise LeaseError(f"lease {lease.number} of {lease.node!r} is not open")
+        return opened
+
+    def _checked_gain(self, node: Node, visit: Visit) -> float:
+        scores = [visit.score, *(link.score for link in visit.links)]
+        if not all(0 <= score < math.inf for score in scores):
+            raise InputError(f"visit of {node!r}: scores must be finite numbers of 0 or more")
+        return gain_of(self.objective, node, visit)
+
+    def _learn(self, opened: _Open, node: Node, visit: Visit, gain: float) -> None:
+        model = self._model
+        self.objective.add(node, visit)
+        self.total += gain
+        self.visits += 1
+        if opened.leaf >= 0:
+            model.learn(opened.leaf, opened.snapshot, gain)
+        alphas: dict[int, float] = {}
+        for link in visit.links:  # parallel links count as one, at the first one's place
+            target = self._number(link.target, link.group)
+            if target != opened.number:
+                alphas[target] = alphas.get(target, 0.0) + link.score
+        start = model.links.append(list(alphas), list(alphas.values()))
+        model.visit(opened.number, visit.score, start, start + len(alphas))
+
+    def _put_back(self, opened: _Open) -> None:
+        if opened.leaf < 0:
+            self._seeds.append(opened.number)
+        else:
+            self._model.frontier.put_back(self._model.frontier.slot_of[opened.number])
+
+    def spend(self, spent: Spend) -> None:
+        """Book what went outside any lease: the driver's clock, for example."""
+        self.account.charge(spent)
+
+    # -- what can be seen ----------------------------------------------------------------------
+
+    @property
+    def frontier_size(self) -> int:
+        """Nodes seen and neither visited, leased nor dropped, seeds in waiting included."""
+        return int(self._model.frontier.live) + len(self._seeds)
+
+    @property
+    def in_flight(self) -> int:
+        """Leases that are not settled."""
+        return len(self._open)
+
+    @property
+    def stop_reason(self) -> str | None:
+        """Why nothing more can be asked, once all leases are settled: budget or frontier."""
+        if self._open:
+            return None
+        if self._seeds or self.frontier_size:
+            return "budget" if self.account.exhausted else None
+        return "frontier"

@@ -1,0 +1,70 @@
+"""Kernels: the hot loops, in Cython's pure-Python mode.
+
+Each file is ordinary Python that also runs uncompiled, with the same results to the last bit:
+doubles are summed in one documented order, randomness is an explicit generator (``dice``), and
+node numbers are integers. A ``.pxd`` file beside a module gives its C types. Kernels take arrays
+and numbers, know nothing of names, files or users, and import NumPy alone.
+
+The nouns, from the bottom: ``Dice`` draws; the ``Frontier`` is the table of rows that may be
+visited; a ``Leaf`` ranks it (``Tournament``, ``Linear``, ``Regression``, ``Chance``, ``Custom``); a ``Chooser``
+says which leaf picks; ``Links`` remember what was seen; a ``Signal`` turns links into features
+(``Neighbourhood``, ``SecondLevel``, ``Cash``, ``Navigation``); the ``Model`` ties them together;
+``replay`` runs a model over a recorded graph.
+
+A model is built for one engine: ``load("compiled")`` or ``load("python")``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from functools import cache
+from importlib.machinery import PathFinder, SourceFileLoader
+from importlib.util import spec_from_file_location
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+NAMES = (
+    "dice frontier tournament linear regression chance custom chooser links signals neighbourhood second "
+    "cash navigation model replay"
+).split()
+
+
+def compiled() -> bool:
+    """Whether the kernels were compiled when this package was installed."""
+    return not str(importlib.import_module("sonde.kernels.replay").__file__).endswith(".py")
+
+
+class _SourceOnly(PathFinder):
+    """Finds kernels as source files, even where a compiled module lies beside them."""
+
+    @classmethod
+    def find_spec(cls, fullname, path=None, target=None):
+        source = Path(__file__).with_name(fullname.rpartition(".")[2] + ".py")
+        if not fullname.startswith(f"{__name__}.") or not source.exists():
+            return None
+        loader = SourceFileLoader(fullname, str(source))
+        return spec_from_file_location(fullname, source, loader=loader)
+
+
+def _import_all() -> dict[str, ModuleType]:
+    return {name: importlib.import_module(f"{__name__}.{name}") for name in NAMES}
+
+
+@cache
+def load(engine: str) -> SimpleNamespace:
+    """The kernel modules by name. "python" gives the uncompiled ones, which are slow."""
+    if engine == "compiled" or not compiled():
+        return SimpleNamespace(**_import_all())
+    # The modules import one another by name: set the compiled ones aside while the sources load.
+    prefix = f"{__name__}."
+    aside = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith(prefix)}
+    sys.meta_path.insert(0, _SourceOnly)
+    try:
+        modules = _import_all()
+    finally:
+        sys.meta_path.remove(_SourceOnly)
+        for name in [name for name in sys.modules if name.startswith(prefix)]:
+            del sys.modules[name]
+        sys.modules.update(aside)
+    return SimpleNamespace(**modules)

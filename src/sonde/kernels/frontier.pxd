@@ -1,0 +1,64 @@
+cimport cython
+
+cdef enum:
+    UNSEEN = -1
+    VISITED = -2
+    DROPPED = -3
+
+cdef class Frontier
+
+cdef class Leaf:
+    cdef public Frontier frontier
+    cdef public int number
+    cdef public bint active
+    cdef public double best_value
+
+    cdef void opened(self, int block, int shelf)
+    cdef void refresh(self) noexcept
+    cdef int best(self)
+    cdef int within(self, double threshold, int[::1] out)
+    cpdef double estimate(self, int slot)
+    cdef double limit(self, int block) noexcept
+    cpdef int rank(self, int slot, int limit)
+    cdef void learn(self, double[::1] snapshot, double gain)
+    cdef void activate(self)
+
+cdef class Frontier:
+    cdef public object leaves
+    cdef public int width, rows, blocks, live, shelves
+    cdef public bint grouped
+    cdef public int[::1] slot_of
+    cdef public int[::1] row_node, row_seq, row_block, node_group
+    cdef public signed char[::1] row_live
+    cdef public double[:, ::1] features
+    cdef public int[::1] block_first, block_rows, block_room, block_live, block_seq, block_next
+    cdef public int[::1] shelf_live, shelf_seq
+    cdef public int[::1] group_head, group_tail
+    cdef public int[::1] ready
+    cdef public int ready_count
+    cdef public bint restricted
+    cdef public int seen
+    cdef public int[::1] changed
+    cdef public long long changes
+    cdef public int[::1] listed
+
+    @cython.final
+    cdef int block_of(self, int slot) noexcept
+    cpdef int add(self, int node)
+    @cython.final
+    cdef int open_block(self, int group)
+    @cython.final
+    cdef void reserve_changes(self, long long count)
+    @cython.final
+    cdef void announce(self) noexcept
+    cpdef void take(self, int slot) noexcept
+    cpdef void put_back(self, int slot)
+    @cython.final
+    cdef void settle(self, int node) noexcept
+    cpdef void drop(self, int node) noexcept
+    @cython.final
+    cdef void leave(self, int node, int state) noexcept
+    cpdef int selectable(self)
+    cdef int list_blocks(self)
+    @cython.final
+    cdef int nth(self, int rank)

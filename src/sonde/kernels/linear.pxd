@@ -1,0 +1,54 @@
+cimport cython
+from sonde.kernels.frontier cimport Leaf
+
+cdef class Linear(Leaf):
+    cdef public int terms
+    cdef public int[::1] columns
+    cdef public double[::1] weights, ceiling, pace, before
+    cdef public double offset, divisor
+    cdef public double[::1] block_bound
+    cdef public bint known, lasting
+    cdef public int[::1] listed
+    cdef public int listed_count
+    cdef public signed char[::1] row_listed, block_listed
+    cdef double[::1] keys
+    cdef public double unlisted_bound
+    cdef public int unlisted_seq
+    cdef public int size, listed_before
+    cdef public double horizon
+    cdef public long long rebuilds, refills, work, rebuilt_at, refilled_at
+    cdef double top_value, top_raw, guard
+    cdef int top_seq, top_slot
+
+    @cython.final
+    cdef inline double raw(self, int slot) noexcept
+    @cython.final
+    cdef inline double bound(self, int slot) noexcept
+    @cython.final
+    cdef bint covered(self) noexcept
+    @cython.final
+    cdef void rebuild(self)
+    @cython.final
+    cdef void raise_ceiling(self) noexcept
+    @cython.final
+    cdef void gather(self, int block)
+    @cython.final
+    cdef bint repeats(self, int slot, int first) noexcept
+    @cython.final
+    cdef void enlist(self, int slot)
+    @cython.final
+    cdef double cut(self, int count)
+    @cython.final
+    cdef void refill(self)
+    @cython.final
+    cdef inline bint promising(self, double upper, int seq) noexcept
+    @cython.final
+    cdef inline void offer(self, double raw, int seq, int slot) noexcept
+    @cython.final
+    cdef void look_through_list(self)
+    @cython.final
+    cdef void search_all(self)
+    @cython.final
+    cdef bint paid(self, long long price) noexcept
+    @cython.final
+    cdef void search_ready(self)

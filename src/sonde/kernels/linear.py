@@ -1,0 +1,427 @@
+"""A linear estimator over the frontier table, with the exact argmax for weights that keep moving.
+
+The estimate of a row is ((w1 f1 + w2 f2 + ...) + offset) / divisor, evaluated left to right; the
+sum without offset and divisor is its *raw* score. Features are never negative, so that under a
+*ceiling* W >= w, weight by weight, W . f is an upper bound of the row's raw score: a bound of its
+own for every row, which stays true for all weights below the ceiling.
+
+* Every block knows the highest such bound of its rows. A row that grows raises it at once; a row
+  that leaves makes it stale but never too low.
+* The *shortlist* holds the rows that can matter: all rows of the blocks with the highest bounds,
+  less those that cannot reach `unlisted_bound`, above which no other row stands. A search weighs
+  the shortlist alone; if its best does not beat `unlisted_bound`, the list is refilled, longer if
+  it was used up too soon.
+* When a weight rises above the ceiling, all bounds are computed anew under a higher one. How much
+  higher is learned: far enough that this is rare, near enough that the shortlist stays short.
+
+Ties go to the row discovered first. Within a block a row that equals an earlier one in every
+feature is not listed while the earlier one is there, so that ties, the rule on sparse graphs, do
+not flood the list.
+"""
+
+import cython
+import numpy as np
+from sonde.kernels.frontier import grown
+
+if cython.compiled:
+    from cython.cimports.sonde.kernels.frontier import Leaf
+else:
+    from sonde.kernels.frontier import Leaf
+
+INFINITY: cython.double = float("inf")
+LATEST: cython.int = 2147483647
+
+# A ceiling stands at least this share of its magnitude above a weight that moves, so that
+# rounding, at most a few units in the 16th digit, cannot lift a score above its bound.
+ROUNDING: cython.double = 1e-13
+SHORTEST: cython.int = 4
+
+
+class Linear(Leaf):
+    def __init__(self, frontier, columns, weights, offset=0.0, divisor=1.0):
+        Leaf.__init__(self, frontier)
+        blocks = frontier.block_first.shape[0]
+        self.terms = len(columns)
+        self.columns = np.asarray(columns, dtype=np.intc)
+        self.weights = np.asarray(weights, dtype=np.float64)
+        self.ceiling = np.array(weights, dtype=np.float64)
+        self.before = np.array(weights, dtype=np.float64)
+        self.pace = np.zeros(self.terms)
+        self.offset = offset
+        self.divisor = divisor
+        self.known = False
+        self.block_bound = np.full(blocks, -np.inf)
+        self.block_listed = np.zeros(blocks, dtype=np.int8)
+        self.row_listed = np.zeros(frontier.row_node.shape[0], dtype=np.int8)
+        self.listed = np.zeros(64, dtype=np.intc)
+        self.keys = np.zeros(0)
+        self.listed_count = 0
+        self.unlisted_bound = INFINITY
+        self.unlisted_seq = 0
+        self.size = SHORTEST
+        self.listed_before = 0
+        self.lasting = False
+        self.horizon = 16.0
+        self.rebuilds = self.refills = 0
+        self.work = self.rebuilt_at = self.refilled_at = 0
+
+    def opened(self, block, shelf):
+        if block >= self.block_bound.shape[0]:
+            self.block_bound = grown(self.block_bound, block + 1, -np.inf)
+            self.block_listed = grown(self.block_listed, block + 1, 0)
+        if self.frontier.rows > self.row_listed.shape[0]:
+            self.row_listed = grown(self.row_listed, self.frontier.rows, 0)
+
+    def activate(self):
+        """Bounds have not followed the frontier: compute them before the next search."""
+        self.active = True
+        self.known = False
+
+    def raw(self, slot):
+        table = self.frontier
+        total: cython.double = self.weights[0] * table.features[slot, self.columns[0]]
+        i: cython.int
+        for i in range(1, self.terms):
+            total += self.weights[i] * table.features[slot, self.columns[i]]
+        return total
+
+    def bound(self, slot):
+        """The same under the ceiling: no weights below it give the row a higher raw score."""
+        table = self.frontier
+        total: cython.double = self.ceiling[0] * table.features[slot, self.columns[0]]
+        i: cython.int
+        for i in range(1, self.terms):
+            total += self.ceiling[i] * table.features[slot, self.columns[i]]
+        return total
+
+    def estimate(self, slot):
+        return (self.raw(slot) + self.offset) / self.divisor
+
+    def limit(self, block):
+        if not self.covered():
+            self.rebuild()
+        upper: cython.double = self.block_bound[block]
+        return upper if upper == -INFINITY else (upper + self.offset) / self.divisor
+
+    def refresh(self):
+        table = self.frontier
+        slot: cython.int
+        block: cython.int
+        bound: cython.double
+        i: cython.longlong
+        if not self.known:
+            return
+        for i in range(table.changes):
+            slot = table.changed[i]
+            if not table.row_live[slot]:
+                continue
+            block = table.row_block[slot] if table.grouped else slot >> 6
+            bound = self.bound(slot)
+            if bound > self.block_bound[block]:
+                self.block_bound[block] = bound
+            if self.row_listed[slot]:
+                self.gather(block)  # rows that equalled this one may stand for themselves now
+            elif bound > self.unlisted_bound or (
+                bound == self.unlisted_bound and table.row_seq[slot] < self.unlisted_seq
+            ):
+                self.enlist(slot)
+
+    # -- the ceiling ---------------------------------------------------------------------------
+
+    def covered(self):
+        """Whether the bounds hold for today's weights."""
+        same: cython.bint = True
+        below: cython.bint = True
+        i: cython.int
+        if not self.known:
+            return False
+        for i in range(self.terms):
+            if self.weights[i] != self.ceiling[i]:
+                same = False
+            if self.ceiling[i] - self.weights[i] < ROUNDING * (
+                abs(self.weights[i]) + abs(self.ceiling[i])
+            ):
+                below = False
+        return same or below
+
+    def raise_ceiling(self):
+        """Set the ceiling as far above the weights as they may move within the horizon."""
+        moving: cython.bint = False
+        i: cython.int
+        for i in range(self.terms):
+            if self.pace[i] > 0.0:
+                moving = True
+        for i in range(self.terms):
+            self.ceiling[i] = self.weights[i]
+            if moving:
+                self.ceiling[i] += max(
+                    self.horizon * self.pace[i], 4.0 * ROUNDING * abs(self.weights[i])
+                )
+
+    def rebuild(self):
+        """Compute every bound anew."""
+        table = self.frontier
+        block: cython.int
+        slot: cython.int
+        bound: cython.double
+        highest: cython.double
+        self.raise_ceiling()
+        for block in range(table.blocks):
+            highest = -INFINITY
+            for slot in range(
+                table.block_first[block], table.block_first[block] + table.block_rows[block]
+            ):
+                if table.row_live[slot]:
+                    bound = self.bound(slot)
+                    if bound > highest:
+                        highest = bound
+            self.block_bound[block] = highest
+        if self.lasting and self.size > SHORTEST:
+            self.size -= max(1, self.size // 4)
+        self.known = True
+        self.lasting = True
+        self.rebuilds += 1
+        self.rebuilt_at = self.work
+        self.refill()
+
+    # -- the shortlist -------------------------------------------------------------------------
+
+    def enlist(self, slot):
+        if self.listed_count == self.listed.shape[0]:
+            self.listed = grown(self.listed, self.listed_count + 1, 0)
+        self.listed[self.listed_count] = slot
+        self.listed_count += 1
+        self.row_listed[slot] = 1
+
+    def repeats(self, slot, first):
+        """Whether a listed row of the block, before this one, has the same features."""
+        table = self.frontier
+        other: cython.int
+        i: cython.int
+        for other in range(slot - 1, max(first, slot - 8) - 1, -1):
+            if self.row_listed[other] and table.row_live[other]:
+                for i in range(self.terms):
+                    if (
+                        table.features[other, self.columns[i]]
+                        != table.features[slot, self.columns[i]]
+                    ):
+                        break
+                else:
+                    return True
+        return False
+
+    def gather(self, block):
+        """List the rows of a block that could matter, and tighten its bound."""
+        table = self.frontier
+        first: cython.int = table.block_first[block]
+        slot: cython.int
+        bound: cython.double
+        highest: cython.double = -INFINITY
+        earliest: cython.int = LATEST
+        self.work += table.block_rows[block]
+        for slot in range(first, first + table.block_rows[block]):
+            if not table.row_live[slot]:
+                continue
+            if table.row_seq[slot] < earliest:
+                earliest = table.row_seq[slot]
+            bound = self.bound(slot)
+            if bound > highest:
+                highest = bound
+            if (
+                not self.row_listed[slot]
+                and (
+                    bound > self.unlisted_bound
+                    or (bound == self.unlisted_bound and table.row_seq[slot] < self.unlisted_seq)
+                )
+                and not self.repeats(slot, first)
+            ):
+                self.enlist(slot)
+        self.block_bound[block] = highest
+        table.block_seq[block] = earliest
+
+    def cut(self, count):
+        """The bound that is exceeded by fewer than `count` of the blocks (quickselect)."""
+        table = self.frontier
+        i: cython.int
+        j: cython.int
+        if table.blocks > self.keys.shape[0]:
+            self.keys = grown(self.keys, table.blocks, 0.0)
+        for i in range(table.blocks):
+            self.keys[i] = self.block_bound[i]
+        low: cython.int = 0
+        high: cython.int = table.blocks - 1
+        pivot: cython.double
+        while low < high:
+            pivot = self.keys[(low + high) >> 1]
+            i = low
+            j = high
+            while i <= j:
+                while self.keys[i] > pivot:
+                    i += 1
+                while self.keys[j] < pivot:
+                    j -= 1
+                if i <= j:
+                    self.keys[i], self.keys[j] = self.keys[j], self.keys[i]
+                    i += 1
+                    j -= 1
+            if count - 1 <= j:
+                high = j
+            elif count - 1 >= i:
+                low = i
+            else:
+                break
+        return self.keys[count - 1]
+
+    def refill(self):
+        """List the rows of the blocks with the highest bounds, ties in order of discovery."""
+        table = self.frontier
+        block: cython.int
+        i: cython.int
+        self.refills += 1
+        for i in range(self.listed_count):
+            self.row_listed[self.listed[i]] = 0
+        self.listed_count = 0
+        self.unlisted_bound = -INFINITY
+        self.unlisted_seq = 0
+        self.work += table.blocks
+        if self.size < table.blocks:
+            # Blocks above the cut, and of those at the cut as many as there is room for, make
+            # the list; what is left over starts with the first block that found no room.
+            at_cut: cython.double = self.cut(self.size)
+            room: cython.int = self.size
+            below: cython.double = -INFINITY
+            for block in range(table.blocks):
+                if self.block_bound[block] > at_cut:
+                    room -= 1
+            for block in range(table.blocks):
+                self.block_listed[block] = self.block_bound[block] > at_cut
+                if self.block_bound[block] == at_cut:
+                    if room > 0:
+                        room -= 1
+                        self.block_listed[block] = 1
+                    elif self.unlisted_bound < at_cut:
+                        self.unlisted_bound = at_cut
+                        self.unlisted_seq = table.block_seq[block]
+                    elif table.block_seq[block] < self.unlisted_seq:
+                        self.unlisted_seq = table.block_seq[block]
+                elif self.block_bound[block] < at_cut and self.block_bound[block] > below:
+                    below = self.block_bound[block]
+            if self.unlisted_bound < at_cut:
+                self.unlisted_bound = below
+                self.unlisted_seq = 0
+            for block in range(table.blocks):
+                if self.block_listed[block]:
+                    self.gather(block)
+        else:
+            for block in range(table.blocks):
+                self.gather(block)
+        self.listed_before = self.listed_count
+        self.refilled_at = self.work
+
+    # -- the search ----------------------------------------------------------------------------
+
+    def promising(self, upper, seq):
+        """Could rows up to this raw score, none discovered before `seq`, beat the best so far?"""
+        if upper < self.guard or upper == -INFINITY:
+            return False
+        value: cython.double = (upper + self.offset) / self.divisor
+        return value > self.top_value or (value == self.top_value and seq < self.top_seq)
+
+    def offer(self, raw, seq, slot):
+        if raw < self.guard:
+            return
+        value: cython.double = (raw + self.offset) / self.divisor
+        if value > self.top_value or (value == self.top_value and seq < self.top_seq):
+            self.top_value = value
+            self.top_seq = seq
+            self.top_slot = slot
+            if raw > self.top_raw:
+                self.top_raw = raw
+                # Raw scores this close may still round to the same estimate.
+                self.guard = raw - 1e-12 * (abs(raw) + abs(self.offset))
+
+    def look_through_list(self):
+        table = self.frontier
+        slot: cython.int
+        i: cython.int = 0
+        self.work += self.listed_count
+        while i < self.listed_count:
+            slot = self.listed[i]
+            if table.row_live[slot]:
+                self.offer(self.raw(slot), table.row_seq[slot], slot)
+                i += 1
+            else:
+                self.listed_count -= 1
+                self.listed[i] = self.listed[self.listed_count]
+                self.row_listed[slot] = 0
+                self.gather(table.block_of(slot))
+
+    def search_all(self):
+        table = self.frontier
+        price: cython.longlong = table.blocks + 64 * self.size
+        if self.listed_count > 2 * self.listed_before + 64 and self.paid(4 * price):
+            self.refill()  # rows that rose have made the list long
+        self.look_through_list()
+        while self.promising(self.unlisted_bound, self.unlisted_seq):
+            # The list was too short if it did not last for as much work as a refill costs.
+            self.lasting = False
+            if not self.paid(price):
+                self.size = min(2 * self.size, table.blocks)
+            elif self.size > SHORTEST:
+                self.size -= max(1, self.size // 8)
+            self.refill()
+            self.look_through_list()
+
+    def paid(self, price):
+        """Whether the work since the last refill was worth this price."""
+        return self.work - self.refilled_at >= price
+
+    def search_ready(self):
+        """Over the blocks of the ready groups alone, the most promising first."""
+        table = self.frontier
+        count: cython.int = table.list_blocks()
+        highest: cython.double = -INFINITY
+        lead: cython.int = -1
+        turn: cython.int
+        block: cython.int
+        slot: cython.int
+        i: cython.int
+        for i in range(count):
+            if self.block_bound[table.listed[i]] > highest:
+                highest = self.block_bound[table.listed[i]]
+                lead = i
+        if lead < 0:
+            return
+        for turn in range(-1, count):
+            block = table.listed[lead if turn < 0 else turn]
+            if turn != lead and self.promising(self.block_bound[block], table.block_seq[block]):
+                self.gather(block)
+                for slot in range(
+                    table.block_first[block], table.block_first[block] + table.block_rows[block]
+                ):
+                    if table.row_live[slot]:
+                        self.offer(self.raw(slot), table.row_seq[slot], slot)
+
+    def best(self):
+        step: cython.double
+        i: cython.int
+        for i in range(self.terms):
+            step = abs(self.weights[i] - self.before[i])
+            self.pace[i] += (step - self.pace[i]) / 32.0
+            self.before[i] = self.weights[i]
+        if not self.covered():
+            if self.work - self.rebuilt_at < self.frontier.rows:
+                self.horizon *= 2.0  # overtaken before the bounds had paid for themselves
+            self.rebuild()
+        elif self.work - self.rebuilt_at > 2 * cython.cast(cython.longlong, self.frontier.rows):
+            self.horizon = max(self.horizon / 2.0, 1.0)  # so loose that searches cost more
+            self.rebuild()
+        self.top_value = self.top_raw = self.guard = -INFINITY
+        self.top_seq = LATEST
+        self.top_slot = -1
+        if self.frontier.restricted:
+            self.search_ready()
+        elif self.frontier.live > 0:
+            self.search_all()
+        self.best_value = self.top_value
+        return self.top_slot

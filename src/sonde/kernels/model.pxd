@@ -1,0 +1,25 @@
+from sonde.kernels.chance cimport Chance
+from sonde.kernels.chooser cimport Chooser
+from sonde.kernels.dice cimport Dice
+from sonde.kernels.frontier cimport Frontier, Leaf
+from sonde.kernels.links cimport Links
+from sonde.kernels.neighbourhood cimport Neighbourhood
+from sonde.kernels.signals cimport Signal
+
+cdef class Model:
+    cdef public Frontier frontier
+    cdef public Links links
+    cdef public Dice dice
+    cdef public Chooser chooser
+    cdef public Neighbourhood neighbourhood
+    cdef public object signals
+    cdef public double certain, slack
+    cdef public long long step
+    cdef public int chosen
+    cdef public double predicted
+    cdef int[::1] candidates
+
+    cpdef int pick(self)
+    cpdef void snapshot(self, int slot, double[::1] out)
+    cpdef void learn(self, int leaf, double[::1] snapshot, double gain)
+    cpdef void visit(self, int node, double score, long long start, long long end)

@@ -1,0 +1,97 @@
+"""Second-level features: what lies around the visited parents of a frontier node.
+
+For a frontier node v and each visited parent u there is one term for every visited g with a link
+g -> u (the score of g, the score of that link) and one for every visited sibling s with a link
+u -> s. Each visited node u keeps its terms gathered, so that a new child takes them over in one
+go; a visit of x adds a term to the parents of x (x is a sibling) and to the visited targets of x
+(x is a grandparent), and each of these passes it on to its children on the frontier.
+"""
+
+import cython
+import numpy as np
+from sonde.kernels.frontier import grown
+
+if cython.compiled:
+    from cython.cimports.sonde.kernels.frontier import VISITED
+    from cython.cimports.sonde.kernels.signals import Aggregate
+else:
+    from sonde.kernels.frontier import VISITED
+    from sonde.kernels.signals import Aggregate
+
+
+class SecondLevel(Aggregate):
+    def __init__(self, frontier, links, columns, nodes):
+        Aggregate.__init__(self, frontier, links, columns, "2")
+        # terms, then sum and maximum of n, e, ne
+        self.gathered = np.zeros((nodes, 7))
+
+    def reserve_nodes(self, nodes):
+        if nodes > self.gathered.shape[0]:
+            self.gathered = grown(self.gathered, nodes, 0.0)
+
+    def gather(self, node, beta, alpha):
+        product: cython.double = beta * alpha
+        self.gathered[node, 0] += 1.0
+        self.gathered[node, 1] += beta
+        self.gathered[node, 2] += alpha
+        self.gathered[node, 3] += product
+        self.gathered[node, 4] = max(self.gathered[node, 4], beta)
+        self.gathered[node, 5] = max(self.gathered[node, 5], alpha)
+        self.gathered[node, 6] = max(self.gathered[node, 6], product)
+
+    def visited(self, node, score, start, end):
+        links = self.links
+        frontier = self.frontier
+        other: cython.int
+        link: cython.longlong = links.in_head[node]
+        while link >= 0:
+            other = links.in_source[link]
+            self.gather(node, links.beta[other], links.alpha[link])
+            link = links.in_next[link]
+        for link in range(start, end):
+            other = links.target[link]
+            if frontier.slot_of[other] == VISITED:
+                self.gather(node, links.beta[other], links.alpha[link])
+        link = links.in_head[node]
+        while link >= 0:
+            self.pass_on(links.in_source[link], score, links.alpha[link])
+            link = links.in_next[link]
+        for link in range(start, end):
+            other = links.target[link]
+            if frontier.slot_of[other] == VISITED:
+                self.pass_on(other, score, links.alpha[link])
+        if self.gathered[node, 0] > 0.0:
+            self.spread(
+                node,
+                self.gathered[node, 0],
+                self.gathered[node, 1],
+                self.gathered[node, 2],
+                self.gathered[node, 3],
+                self.gathered[node, 4],
+                self.gathered[node, 5],
+                self.gathered[node, 6],
+            )
+
+    def pass_on(self, node, beta, alpha):
+        """A new term for the visited `node`, and for its children on the frontier."""
+        product: cython.double = beta * alpha
+        self.gather(node, beta, alpha)
+        self.spread(node, 1.0, beta, alpha, product, beta, alpha, product)
+
+    def spread(self, node, terms, beta, alpha, product, beta_top, alpha_top, product_top):
+        """Add terms, given by their sums and maxima, to the children on the frontier."""
+        links = self.links
+        table = self.frontier
+        slot: cython.int
+        count: cython.int = 0
+        link: cython.longlong
+        self.reserve_rows(links.last[node] - links.first[node])
+        for link in range(links.first[node], links.last[node]):
+            slot = table.slot_of[links.target[link]]
+            if slot >= 0:
+                table.changed[table.changes + count] = slot
+                self.alpha[count] = alpha
+                self.alpha_top[count] = alpha_top
+                count += 1
+        table.changes += count
+        self.add(count, terms, beta, beta_top, product, product_top)

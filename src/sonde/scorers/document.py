@@ -1,0 +1,73 @@
+"""What a scorer sees of a visited node: two texts, and the links with their places in one of them.
+
+``sonde.sources.web.page.Page`` is such a document. Another source may bring its own: scorers ask
+for this shape only, and know nothing of the Web.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+
+class Span(Protocol):
+    """A link: where it goes, and where its anchor stands in ``Document.text``."""
+
+    @property
+    def url(self) -> str: ...
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+
+
+class Document(Protocol):
+    """``text`` is all that is visible, ``content`` what the document's own score is taken from."""
+
+    @property
+    def url(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def content(self) -> str: ...
+    @property
+    def links(self) -> Sequence[Span]: ...
+    @property
+    def window(self) -> int:
+        """How many visible characters on either side of an anchor belong to its context."""
+
+    def context(self, link: Any, /) -> str:
+        """The link's anchor and the visible characters around it."""
+
+
+class Scores(NamedTuple):
+    """``beta``, what the document is worth; ``alphas``, what each of its links promises."""
+
+    beta: float
+    alphas: Sequence[float]
+
+
+class Scorer(Protocol):
+    """One call scores a document and all its links, in their order. All scores are >= 0.
+
+    One call rather than two, because most scorers look at the text once for both.
+    """
+
+    def score(self, document: Document, /) -> Scores: ...
+
+
+class LearningScorer(Scorer, Protocol):
+    """A scorer that learns from what it scored. Its state is plain JSON data.
+
+    Scoring the same documents in the same order, or restoring the state, gives the same scorer.
+    """
+
+    def state(self) -> dict[str, Any]: ...
+    def restore(self, state: dict[str, Any], /) -> None: ...
+
+
+def texts_of(document: Document) -> list[str]:
+    """The content, then the context of each link: for scorers that look at texts one by one."""
+    return [document.content, *(document.context(link) for link in document.links)]

@@ -1,0 +1,153 @@
+"""The embedding scorer: how close in meaning is a text to the topic?
+
+A text's vector is the mean of the vectors of its words (or tokens); its score is the cosine to the
+topic's vector, and 0 where that is negative or no word is known. Static models only: a table of
+vectors, no network to run. Three formats on disk:
+
+- ``.npz`` with two arrays, ``words`` (strings) and ``vectors``;
+- ``.vec`` or ``.txt``: a word and its numbers on each line (word2vec, GloVe, fastText as text);
+- a folder with ``model.safetensors`` and ``tokenizer.json``, as model2vec writes it (needs
+  ``tokenizers``, the extra ``embedding``).
+
+Words are looked up in lower case as they stand, then folded (see ``folding``).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from .document import Document, Scores, texts_of
+from .folding import fold
+
+Matrix = NDArray[np.float32]
+Rows = Callable[[str], list[int]]
+"""Gives the rows of the table that a text's words stand for."""
+
+_WORD = re.compile(r"\w+")
+_LONGEST = 20_000  # characters of a text that are looked at
+_TENSOR = {"F32": "<f4", "F16": "<f2", "F64": "<f8"}
+
+
+class EmbeddingScorer:
+    """Scores by the cosine to a topic."""
+
+    def __init__(self, path: str | Path, topic: str) -> None:
+        self.path = Path(path)
+        self.topic = topic
+        self._rows, self._table = _load(self.path)
+        self._target = self._vector(topic)
+        if not self._target.any():
+            raise InputError(f"{self.path} knows no word of the topic {topic!r}")
+
+    def score(self, document: Document) -> Scores:
+        beta, *alphas = (self._value(text) for text in texts_of(document))
+        return Scores(beta, alphas)
+
+    def _value(self, text: str) -> float:
+        return max(0.0, float(self._vector(text) @ self._target))
+
+    def _vector(self, text: str) -> Matrix:
+        """The direction of a text: a vector of length one, or zero."""
+        rows = self._rows(text[:_LONGEST])
+        if not rows:
+            return np.zeros(self._table.shape[1], dtype=np.float32)
+        mean: Matrix = self._table[rows].mean(axis=0, dtype=np.float32)
+        length = np.float32(np.linalg.norm(mean))
+        return mean / length if length > 0.0 else mean
+
+
+def _load(path: Path) -> tuple[Rows, Matrix]:
+    try:
+        if path.is_dir():
+            return _load_folder(path)
+        if path.suffix == ".npz":
+            words, table = _read_npz(path)
+        elif path.suffix in (".vec", ".txt"):
+            words, table = _read_text(path)
+        else:
+            raise InputError(f"{path}: an embedding is a .npz, .vec or .txt file, or a folder")
+    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"cannot read the embedding {path}: {error}") from None
+    return _by_word(words), _checked(path, table, len(words))
+
+
+def _checked(path: Path, table: Matrix, rows: int) -> Matrix:
+    if table.ndim != 2 or len(table) != rows or not np.isfinite(table).all():
+        raise InputError(f"{path}: expected one finite vector for each of {rows} words")
+    return table
+
+
+def _by_word(words: list[str]) -> Rows:
+    rows: dict[str, int] = {}
+    for row, word in enumerate(words):
+        rows.setdefault(word, row)
+
+    def look_up(text: str) -> list[int]:
+        found = []
+        for word in _WORD.findall(text.lower()):
+            row = rows.get(word)
+            if row is None and not word.isascii():
+                row = rows.get(fold(word).text)
+            if row is not None:
+                found.append(row)
+        return found
+
+    return look_up
+
+
+def _read_npz(path: Path) -> tuple[list[str], Matrix]:
+    with np.load(path, allow_pickle=False) as arrays:
+        return [str(word) for word in arrays["words"]], arrays["vectors"].astype(np.float32)
+
+
+def _read_text(path: Path) -> tuple[list[str], Matrix]:
+    words: list[str] = []
+    vectors: list[Matrix] = []
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        for number, line in enumerate(lines):
+            word, *numbers = line.rstrip().split(" ")
+            if number == 0 and len(numbers) == 1:  # word2vec begins with its size
+                continue
+            words.append(word)
+            vectors.append(np.array(numbers, dtype=np.float32))
+    return words, np.stack(vectors)
+
+
+def _load_folder(path: Path) -> tuple[Rows, Matrix]:
+    try:
+        from tokenizers import Tokenizer
+    except ImportError:
+        raise InputError(f"{path} needs tokenizers: pip install 'sonde[embedding]'") from None
+    table = _read_safetensors(path / "model.safetensors")
+    try:
+        tokenizer = Tokenizer.from_file(str(path / "tokenizer.json"))
+    except Exception as error:  # the library raises bare Exception
+        raise InputError(f"cannot read {path / 'tokenizer.json'}: {error}") from None
+    if tokenizer.get_vocab_size() > len(table):
+        raise InputError(f"{path}: the tokenizer has more tokens than the table has rows")
+
+    def tokens(text: str) -> list[int]:
+        return list(tokenizer.encode(text, add_special_tokens=False).ids)
+
+    return tokens, _checked(path, table, len(table))
+
+
+def _read_safetensors(path: Path) -> Matrix:
+    """The tensor ``embeddings``: a length, a JSON header, then the numbers."""
+    raw = path.read_bytes()
+    size = int.from_bytes(raw[:8], "little")
+    header = json.loads(raw[8 : 8 + size])
+    entry = header["embeddings"]
+    begin, end = entry["data_offsets"]
+    numbers = np.frombuffer(raw[8 + size + begin : 8 + size + end], dtype=_TENSOR[entry["dtype"]])
+    return numbers.reshape(entry["shape"]).astype(np.float32)

@@ -1,0 +1,133 @@
+"""The keyword scorer: how often does a page say the words, and a link's window?
+
+beta = f(occurrences in the content), alpha = f(occurrences in the window), where
+f(x) = 1 + ln x for x > 0 and 0 otherwise.
+
+What an occurrence is. Text and phrases are folded first (see ``folding``): case and accents do not
+matter. A phrase matches whole words: no letter, digit or underscore may touch it on either side,
+so ``war`` is not in *software*, and *économie* is in *l'économie* because an apostrophe is not a
+letter. The words of a phrase may stand apart by white space or by one hyphen, in the phrase as in
+the text: ``sea level`` and ``sea-level`` are the same phrase, and match both spellings.
+Each phrase counts at each place where it begins, on its own: in "sea level" the phrases
+``sea level`` and ``level`` occur once each.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+
+import numpy as np
+from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
+
+from ..errors import InputError
+from .document import Document, Scores
+from .folding import fold
+
+_WORD = re.compile(r"\w")
+
+
+def f(occurrences: int) -> float:
+    """1 + ln x for x > 0, else 0: the tenth mention says less than the first."""
+    return 1.0 + math.log(occurrences) if occurrences > 0 else 0.0
+
+
+def phrases_of(topic: str) -> list[str]:
+    """The phrases of a topic: separated by commas, white space around them left out."""
+    return [phrase for part in topic.split(",") if (phrase := " ".join(part.split()))]
+
+
+class KeywordMatcher:
+    """Counts phrases in text.
+
+    >>> KeywordMatcher(["économie", "sea level"]).count("L'Economie and the SEA-LEVEL")
+    2
+    """
+
+    def __init__(self, phrases: Iterable[str]) -> None:
+        self.phrases = tuple(phrases)
+        folded = dict.fromkeys(" ".join(fold(phrase).text.split()) for phrase in self.phrases)
+        folded.pop("", None)
+        if not folded:
+            raise InputError("no keywords: give at least one phrase with a letter or a digit")
+        for phrase in folded:
+            if not (_WORD.match(phrase[0]) and _WORD.match(phrase[-1])):
+                raise InputError(
+                    f"a keyword must begin and end with a letter or a digit: {phrase!r}"
+                )
+        self.folded = tuple(folded)
+        self._automaton = AhoCorasick(
+            self.folded, matchkind=MatchKind.Standard, implementation=Implementation.DFA
+        )
+
+    def count(self, text: str) -> int:
+        """Occurrences of all phrases in a text, which may have white space of any kind."""
+        return len(self.spans(" ".join(text.split())))
+
+    def spans(self, text: str) -> list[tuple[int, int, int]]:
+        """Where the phrases occur in a text whose white space is collapsed, by their starts.
+
+        Each occurrence is (start, end, number of the phrase among the folded ones).
+        """
+        folded, places = fold(text)
+        found = self._automaton.find_matches_as_indexes(folded, overlapping=True)
+        if not found:
+            return []
+        is_word = _WORD.match
+        last = len(folded)
+        whole = [
+            (start, end, phrase)
+            for phrase, start, end in found
+            if (start == 0 or not is_word(folded, start - 1))
+            and (end == last or not is_word(folded, end))
+        ]
+        if places is not None:  # back to the places of the text as it was given
+            starts = np.searchsorted(places, [span[0] for span in whole], side="right") - 1
+            ends = np.searchsorted(places, [span[1] for span in whole], side="left")
+            phrases = [span[2] for span in whole]
+            whole = list(zip(starts.tolist(), ends.tolist(), phrases, strict=True))
+        whole.sort()
+        return whole
+
+
+class KeywordScorer:
+    """Scores by the occurrences of a topic's phrases.
+
+    The text is searched once; a link's alpha counts the occurrences that lie whole in its window.
+    """
+
+    def __init__(self, topic: str | Iterable[str]) -> None:
+        self.phrases = tuple(phrases_of(topic) if isinstance(topic, str) else topic)
+        self.matcher = KeywordMatcher(self.phrases)
+
+    def score(self, document: Document) -> Scores:
+        spans = self.matcher.spans(document.text)
+        links = document.links
+        if not spans:
+            # What does not occur in all that is visible may still occur in the content alone,
+            # where taking out navigation has brought words together.
+            own = 0 if document.content is document.text else self._own(document)
+            return Scores(f(own), [0.0] * len(links))
+        own = len(spans) if document.content is document.text else self._own(document)
+        return Scores(f(own), self._alphas(spans, document))
+
+    def _own(self, document: Document) -> int:
+        return len(self.matcher.spans(document.content))
+
+    def _alphas(self, spans: list[tuple[int, int, int]], document: Document) -> list[float]:
+        starts = [start for start, _, _ in spans]
+        longest = max(end - start for start, end, _ in spans)
+        alphas = []
+        window = document.window
+        for link in document.links:
+            left, right = link.start - window, link.end + window
+            low = bisect_left(starts, left)
+            high = bisect_right(starts, right)
+            count = high - low
+            if count:  # those that begin near the right edge may end beyond it
+                near = bisect_right(starts, right - longest, low, high)
+                count -= sum(end > right for _, end, _ in spans[near:high])
+            alphas.append(f(count))
+        return alphas

@@ -1,0 +1,217 @@
+"""All methods on many sites: coverage against the number of seeds and of hops.
+
+A site's coverage is its share: the value covered out of the sum of positive values. Improvement
+over ``random`` is the ratio of mean shares over the sites, less one. (A mean of ratios would be
+ruled by the few sites on which random seeds cover almost nothing, and has no meaning where they
+cover less than nothing, which spam makes possible.) The standard error is the jackknife's, leaving
+out one site at a time. Random itself is the mean of several seeded draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from sonde.errors import InputError
+from sonde.seeds.amounts import Amounts
+from sonde.seeds.components import Components
+from sonde.seeds.cores import on_cores
+from sonde.seeds.methods import Method
+from sonde.seeds.network import Network
+from sonde.seeds.selection import select
+
+DRAWS = 20
+OBJECTIVES = ("pages", "value")
+Numbers = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Site:
+    """One site to compare methods on, with what its pages are worth."""
+
+    name: str
+    network: Network
+    values: Numbers
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which seeds and hops to try; each is varied while the other one stays put."""
+
+    methods: tuple[Method, ...]
+    seeds: tuple[int, ...]
+    hops: tuple[int, ...]
+    at_seeds: int = 5
+    at_hops: int = 5
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if min((self.at_seeds, *self.seeds), default=0) < 1:
+            raise InputError("methods are compared at one seed at least")
+
+    @property
+    def points(self) -> list[tuple[str, int, int, int]]:
+        """Axis, place on it, seeds, hops."""
+        by_seeds = [("seeds", k, k, self.at_hops) for k in self.seeds]
+        return by_seeds + [("hops", hops, self.at_seeds, hops) for hops in self.hops]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A method at one number of seeds and hops, over all sites."""
+
+    objective: str
+    axis: str
+    at: int
+    method: str
+    improvement: float
+    error: float
+    share: float
+    chosen: float
+
+
+@dataclass(frozen=True)
+class Anatomy:
+    """How a site falls into strongly connected components: their number by size."""
+
+    name: str
+    pages: int
+    links: int
+    components: int
+    largest: int
+    roots: int
+    single: int
+    below_10: int
+    below_100: int
+    larger: int
+
+    @classmethod
+    def of(cls, site: Site) -> Anatomy:
+        components = Components(site.network)
+        sizes = components.sizes
+        edges = [int(np.count_nonzero(sizes < limit)) for limit in (2, 10, 100)]
+        return cls(
+            site.name,
+            site.network.nodes,
+            len(site.network.targets),
+            len(sizes),
+            int(sizes.max(initial=0)),
+            int(np.count_nonzero(components.roots)),
+            edges[0],
+            edges[1] - edges[0],
+            edges[2] - edges[1],
+            len(sizes) - edges[2],
+        )
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The points of all curves, the anatomy of each site, and the shares behind the points.
+
+    ``shares`` is by site, objective, method (in the plan's order, then random) and point.
+    """
+
+    plan: Plan
+    points: tuple[Point, ...]
+    sites: tuple[Anatomy, ...]
+    shares: Numbers = field(repr=False, compare=False)
+
+    def curve(self, objective: str, axis: str, method: str) -> list[Point]:
+        wanted = (objective, axis, method)
+        return [p for p in self.points if (p.objective, p.axis, p.method) == wanted]
+
+    @property
+    def methods(self) -> list[str]:
+        return [str(method) for method in self.plan.methods]
+
+    def lead(
+        self, objective: str, axis: str, at: int, first: str, second: str
+    ) -> tuple[float, float]:
+        """How far one method's improvement over random is above another's, site for site."""
+        places = [point[:2] for point in self.plan.points]
+        shares = self.shares[:, OBJECTIVES.index(objective), :, places.index((axis, at))]
+        one, other = (self.methods.index(method) for method in (first, second))
+        return _improvement(shares[:, one], shares[:, other], shares[:, -1])
+
+
+def compare(sites: Sequence[Site], plan: Plan, workers: int | None = None) -> Comparison:
+    """Runs every method on every site; sites side by side on the cores."""
+    if not sites:
+        raise InputError("there is no site to compare methods on")
+    found = on_cores(_measure, [(site, plan) for site in sites], workers)
+    shares = np.array([one for one, _ in found])
+    chosen = np.array([one for _, one in found])
+    points = [
+        Point(
+            objective,
+            axis,
+            at,
+            str(method),
+            *_improvement(shares[:, o, m, p], shares[:, o, -1, p], shares[:, o, -1, p]),
+            float(shares[:, o, m, p].mean()),
+            float(chosen[:, o, m, p].mean()),
+        )
+        for o, objective in enumerate(OBJECTIVES)
+        for m, method in enumerate(plan.methods)
+        for p, (axis, at, _, _) in enumerate(plan.points)
+    ]
+    anatomies = tuple(Anatomy.of(site) for site in sites)
+    return Comparison(plan, tuple(points), anatomies, shares)
+
+
+def _measure(job: tuple[Site, Plan]) -> tuple[Numbers, Numbers]:
+    """Shares and seeds chosen: by objective, method (random last, as the yardstick) and point."""
+    site, plan = job
+    methods = (*plan.methods, Method("random"))
+    shape = (len(OBJECTIVES), len(methods), len(plan.points))
+    shares, chosen = np.zeros(shape), np.zeros(shape)
+    for o, values in enumerate((np.ones(site.network.nodes), site.values)):
+        amounts = Amounts.of(values)
+        whole = amounts.value(amounts.positive) or 1.0
+        for m, method in enumerate(methods):
+            draws = DRAWS if method.name == "random" else 1
+            for draw in range(draws):
+                curves = _curves(site.network, amounts, method, plan, plan.seed + draw)
+                for p, (_, _, k, hops) in enumerate(plan.points):
+                    gained = curves[hops][:k]
+                    shares[o, m, p] += sum(gained) / whole / draws
+                    chosen[o, m, p] += len(gained) / draws
+    return shares, chosen
+
+
+def _curves(
+    network: Network, amounts: Amounts, method: Method, plan: Plan, seed: int
+) -> dict[int, list[float]]:
+    """The gains of the seeds in turn, for each number of hops.
+
+    Every method chooses one seed after another, so the first k of a longer choice are the choice
+    of k.
+    """
+    most: dict[int, int] = {}
+    for _, _, k, hops in plan.points:
+        most[hops] = max(k, most.get(hops, 0))
+    return {
+        hops: [
+            one.gain
+            for one in select(network, k, hops=hops, method=method, values=amounts, seed=seed).seeds
+        ]
+        for hops, k in most.items()
+    }
+
+
+def _improvement(shares: Numbers, other: Numbers, base: Numbers) -> tuple[float, float]:
+    """How far the mean share is above another, in percent of random's; its jackknife error."""
+    above = shares - other
+    if base.sum() <= 0:
+        return float("nan"), float("nan")
+    ratio = 100.0 * above.sum() / base.sum()
+    count = len(shares)
+    without = base.sum() - base
+    if count < 2 or (without <= 0).any():
+        return float(ratio), float("nan")
+    others = 100.0 * (above.sum() - above) / without
+    spread = (count - 1) / count * float(((others - others.mean()) ** 2).sum())
+    return float(ratio), float(np.sqrt(spread))

@@ -1,0 +1,75 @@
+"""A comparison as Markdown tables, which read well in a terminal too."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from sonde.seeds.comparison import Anatomy, Comparison, Point
+
+TITLES = {"pages": "Page coverage", "value": "Value coverage"}
+_ANATOMY = (
+    "site",
+    "pages",
+    "links",
+    "components",
+    "largest",
+    "roots",
+    "of 1 page",
+    "2-9",
+    "10-99",
+    "100+",
+)
+
+
+def improvement_table(comparison: Comparison, objective: str, axis: str) -> str:
+    """Improvement over random in percent, a row a method, a column a number of seeds or hops."""
+    curves = [comparison.curve(objective, axis, method) for method in comparison.methods]
+    head = [f"method \\ {axis}", *(str(point.at) for point in curves[0])]
+    rows = [[curve[0].method, *(_percent(point) for point in curve)] for curve in curves]
+    return markdown(head, rows)
+
+
+def anatomy_table(sites: Sequence[Anatomy]) -> str:
+    """The distribution of component sizes, a row a site."""
+    rows = [
+        [
+            site.name,
+            *map(
+                str,
+                (
+                    site.pages,
+                    site.links,
+                    site.components,
+                    site.largest,
+                    site.roots,
+                    site.single,
+                    site.below_10,
+                    site.below_100,
+                    site.larger,
+                ),
+            ),
+        ]
+        for site in sites
+    ]
+    return markdown(_ANATOMY, rows)
+
+
+def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table whose columns line up."""
+    widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
+
+    def line(cells: Sequence[str]) -> str:
+        first = cells[0].ljust(widths[0])
+        rest = [cell.rjust(width) for cell, width in zip(cells[1:], widths[1:], strict=True)]
+        return "| " + " | ".join([first, *rest]) + " |"
+
+    rule = "|" + "|".join("-" * (width + 1) + (":" if i else "-") for i, width in enumerate(widths))
+    return "\n".join([line(head), rule + "|", *(line(row) for row in rows)])
+
+
+def _percent(point: Point) -> str:
+    if math.isnan(point.improvement):
+        return "–"
+    error = "" if math.isnan(point.error) else f" ± {point.error:.1f}"
+    return f"{point.improvement:+.1f}{error}"

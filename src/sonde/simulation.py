@@ -1,0 +1,264 @@
+"""Simulated crawls of a recorded graph, by the model that also leads live ones.
+
+``simulate`` runs the compiled replay where it can, and otherwise (an objective of the user's own,
+an oracle whose values change) drives an explorer by ask and tell; the sequence is the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sonde import kernels
+from sonde.errors import InputError, SpecError
+from sonde.estimators import DEFAULT, Estimator, Oracle, assemble, estimator_from
+from sonde.explorer import Explorer
+from sonde.objectives import objective_from
+from sonde.protocols import CustomEstimator, Floats, Objective
+from sonde.records import Lease, Link, Node, Visit
+from sonde.sources.graph import Graph
+from sonde.sources.graph.records import Records, records_of
+from sonde.strategies import Strategy, strategy_from
+
+Numbers = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What came of one simulated crawl; arrays are in order of visit, without the seeds."""
+
+    graph: Graph
+    estimator: str
+    strategy: str
+    seeds: Numbers
+    visited: Numbers
+    gains: Floats
+    predictions: Floats
+    seed_gains: Floats
+    frontier_size: int
+    stop_reason: str
+
+    @property
+    def sequence(self) -> list[str | int]:
+        """The names of the visited nodes."""
+        return [self.graph.name(node) for node in self.visited]
+
+    @property
+    def scores(self) -> Floats:
+        """The visited nodes' own scores."""
+        return np.asarray(self.graph.scores[self.visited], dtype=np.float64)
+
+    @property
+    def total(self) -> float:
+        """The objective over all visits, seeds included."""
+        return float(np.cumsum(np.concatenate([[0.0], self.seed_gains, self.gains]))[-1])
+
+    @property
+    def gain(self) -> float:
+        """The objective over all visits, less that over the seeds alone."""
+        return self.total - float(np.cumsum(np.concatenate([[0.0], self.seed_gains]))[-1])
+
+    @property
+    def harvest(self) -> Floats:
+        """The objective's growth since the seeds, after each visit."""
+        return np.asarray(np.cumsum(self.gains), dtype=np.float64)
+
+    def as_json(self) -> dict[str, Any]:
+        """The object that ``sonde simulate --json`` prints."""
+        return {
+            "seeds": [self.graph.name(node) for node in self.seeds],
+            "sequence": self.sequence,
+            "scores": self.scores.tolist(),
+            "gain": self.gain,
+            "total": self.total,
+            "estimator": self.estimator,
+            "strategy": self.strategy,
+            "budget_spent": len(self.visited),
+            "frontier_size": self.frontier_size,
+            "stop_reason": self.stop_reason,
+        }
+
+
+def simulate(
+    graph: Graph,
+    *,
+    seeds: Iterable[object] | None = None,
+    random_seeds: int | None = None,
+    estimator: str | Estimator | CustomEstimator = DEFAULT,
+    strategy: str | Strategy = "greedy",
+    objective: str | Objective = "sum",
+    budget: int | None = None,
+    refresh: int = 1,
+    seed: int = 0,
+    engine: str = "compiled",
+) -> Simulation:
+    """Crawl a recorded graph from `seeds` (names), or from `random_seeds` nodes that score.
+
+    Seeds are visited first and free of budget; ``refresh`` picks are made on the same estimates.
+    """
+    if refresh < 1:
+        raise InputError(f"refresh must be 1 or more, not {refresh}")
+    if budget is not None and budget < 0:
+        raise SpecError(f"a budget of {budget} requests is not possible")
+    if engine not in ("compiled", "python"):
+        raise InputError(f"unknown engine {engine!r} (compiled or python)")
+    if (seeds is None) == (random_seeds is None):
+        raise InputError("a simulation needs either seeds or a number of random seeds")
+    start = (
+        draw_seeds(graph, random_seeds, seed)
+        if random_seeds is not None
+        else _distinct(graph.indices(seeds or ()))
+    )
+    if not len(start):
+        raise InputError("a simulation needs at least one seed")
+    plan = estimator_from(estimator)
+    settings = (plan, strategy_from(strategy), objective, budget, refresh, seed, engine)
+    knows = any(isinstance(leaf, Oracle) for leaf in plan.leaves())
+    if objective in ("sum", "count") or (objective == "distinct" and not knows):
+        return _replay(graph, start, *settings)
+    return _drive(graph, start, *settings)
+
+
+def draw_seeds(graph: Graph, count: int, seed: int) -> Numbers:
+    """So many nodes with a positive score, uniformly without replacement."""
+    eligible = np.flatnonzero(graph.scores > 0)
+    if not 0 < count <= len(eligible):
+        raise InputError(
+            f"cannot draw {count} random seeds: {len(eligible)} nodes have a positive score"
+        )
+    dice = kernels.load("compiled").dice.Dice(seed)
+    for place in range(count):
+        other = place + dice.below(len(eligible) - place)
+        eligible[[place, other]] = eligible[[other, place]]
+    return eligible[:count]
+
+
+def _distinct(numbers: Numbers) -> Numbers:
+    return np.array(list(dict.fromkeys(numbers.tolist())), dtype=np.int64)
+
+
+def _replay(
+    graph: Graph,
+    seeds: Numbers,
+    estimator: Estimator,
+    strategy: Strategy,
+    objective: str,
+    budget: int | None,
+    refresh: int,
+    seed: int,
+    engine: str,
+) -> Simulation:
+    modules = kernels.load(engine)
+    records = records_of(graph) if objective == "distinct" else Records.none()
+    truths = (graph.scores > 0).astype(np.float64) if objective == "count" else graph.scores
+    model = assemble(
+        estimator,
+        strategy,
+        engine=engine,
+        seed=seed,
+        budget=budget,
+        nodes=graph.node_count,
+        links=(graph.targets, graph.link_scores),
+        truths=truths,
+    )
+    kind = {"sum": 0, "count": 1, "distinct": 2}[objective]
+    value = modules.replay.Value(kind, graph.scores, records.first, records.numbers)
+    limit = graph.node_count if budget is None else min(budget, graph.node_count)
+    visited, gains, predictions, seed_gains = modules.replay.replay(
+        model, value, graph.indptr, seeds.tolist(), limit, min(refresh, graph.node_count)
+    )
+    return Simulation(
+        graph=graph,
+        estimator=str(estimator),
+        strategy=str(strategy),
+        seeds=seeds,
+        visited=visited,
+        gains=gains,
+        predictions=predictions,
+        seed_gains=seed_gains,
+        frontier_size=int(model.frontier.live),
+        stop_reason="budget" if budget is not None and len(visited) == budget else "frontier",
+    )
+
+
+def _drive(
+    graph: Graph,
+    seeds: Numbers,
+    estimator: Estimator,
+    strategy: Strategy,
+    objective: str | Objective,
+    budget: int | None,
+    refresh: int,
+    seed: int,
+    engine: str,
+) -> Simulation:
+    visits = recorded_visits(graph, objective == "distinct")
+    explorer = Explorer(
+        estimator,
+        strategy,
+        budget,
+        objective_from(objective),
+        seed,
+        free_seeds=True,
+        truth=visits,
+        engine=engine,
+    )
+    explorer.add_seeds([graph.name(node) for node in seeds])
+    visited: list[int] = []
+    gains: list[float] = []
+    predictions: list[float] = []
+    seed_gains: list[float] = []
+    for lease, gain in walk(explorer, visits, refresh):
+        if lease.chooser == "seed":
+            seed_gains.append(gain)
+        else:
+            visited.append(graph.index(lease.node))
+            gains.append(gain)
+            predictions.append(np.nan if lease.predicted is None else lease.predicted)
+    return Simulation(
+        graph=graph,
+        estimator=str(estimator),
+        strategy=str(strategy),
+        seeds=seeds,
+        visited=np.array(visited, dtype=np.int64),
+        gains=np.array(gains, dtype=np.float64),
+        predictions=np.array(predictions, dtype=np.float64),
+        seed_gains=np.array(seed_gains, dtype=np.float64),
+        frontier_size=explorer.frontier_size,
+        stop_reason="budget" if budget is not None and len(visited) == budget else "frontier",
+    )
+
+
+def recorded_visits(graph: Graph, with_records: bool = False) -> Callable[[Node], Visit]:
+    """A function that gives the visit of any node of the graph."""
+    records = records_of(graph) if with_records else None
+    names = graph.names.to_pylist()
+
+    def visit(node: Node) -> Visit:
+        number = graph.index(node)
+        links = slice(graph.indptr[number], graph.indptr[number + 1])
+        return Visit(
+            score=float(graph.scores[number]),
+            links=[
+                Link(names[target], score)
+                for target, score in zip(
+                    graph.targets[links].tolist(), graph.link_scores[links].tolist(), strict=True
+                )
+            ],
+            records=records.of(number) if records is not None else (),
+        )
+
+    return visit
+
+
+def walk(
+    explorer: Explorer, visits: Callable[[Node], Visit], refresh: int = 1
+) -> Iterator[tuple[Lease, float]]:
+    """Drive an explorer to its end, one visit at a time: each lease with the gain it brought."""
+    while leases := explorer.ask(refresh):
+        for lease in leases:
+            yield lease, explorer.tell(lease, visits(lease.node))

@@ -1,0 +1,294 @@
+"""The HTTP client: one URL in, one outcome out, bounded in every dimension.
+
+Every request that leaves the machine first calls ``take()``; when that returns ``False`` nothing
+is sent. This holds for each redirect, and for the one retry that HTTP allows when a server had
+closed a kept-alive connection: ``take`` is called where aiohttp connects and sends, not around it.
+
+Before each hop ``allow(url)`` is awaited; a reason stops the fetch there. It may take its time
+(fetch a robots.txt, wait for a host's turn): the limits of the hop start after it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import ssl
+import time
+from collections.abc import Awaitable, Callable
+from types import TracebackType
+
+import aiohttp
+from aiohttp import ClientResponse, hdrs
+from multidict import CIMultiDict
+from yarl import URL
+
+from ...errors import InputError
+from .address import host_of, normalise
+from .decoding import ACCEPTED, BadEncoding, unpack
+from .exchange import Exchange, FetchProblem, Limits, Outcome, Response
+from .guard import Guard, GuardedResolver, Lookup, system_lookup
+from .secret import Secret, revealed
+from .settings import ClientSettings
+from .wire import (
+    Answer,
+    OutOfBudget,
+    Take,
+    Tally,
+    TooSlow,
+    explained,
+    read_body,
+    request_head,
+    response_head,
+)
+
+Allow = Callable[[str], Awaitable[str | None]]
+Wanted = Callable[[str], bool]
+
+_REDIRECTS = frozenset((301, 302, 303, 307, 308))
+_SECRET_HEADERS = frozenset(("authorization", "proxy-authorization", "cookie"))
+_CHUNK = 65_536
+_HOP_BODY = 65_536  # as much of a redirect's body is read: enough to keep the connection
+
+
+class _Problem(Exception):
+    def __init__(self, reason: str, detail: str) -> None:
+        self.reason = reason
+        self.detail = detail
+
+
+class Client:
+    """Fetches pages. Use as an async context manager, or ``await close()``."""
+
+    def __init__(self, settings: ClientSettings, *, lookup: Lookup = system_lookup) -> None:
+        self.settings = settings
+        self.guard = Guard(allow_private=settings.allow_private)
+        self.resolver = GuardedResolver(self.guard, lookup=lookup)
+        self._proxy = URL(revealed(settings.proxy)) if settings.proxy is not None else None
+        if self._proxy is not None and self._proxy.scheme not in ("http", "https"):
+            raise InputError("a proxy is given as http://host:port")
+        try:
+            self._tls = ssl.create_default_context(
+                cafile=None if settings.ca_file is None else str(settings.ca_file)
+            )
+        except (OSError, ssl.SSLError) as error:
+            raise InputError(f"cannot read certificates from {settings.ca_file}: {error}") from None
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Client:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close all connections."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    async def _opened(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            if self._proxy is not None and self._proxy.host is not None:
+                self.guard.exempt.update(await self._proxy_addresses(self._proxy.host))
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(
+                    limit=self.settings.connections,
+                    resolver=self.resolver,
+                    use_dns_cache=False,  # the resolver keeps its own
+                    ssl=self._tls,
+                    socket_factory=self.guard.socket,
+                ),
+                response_class=Answer,
+                cookie_jar=None if self.settings.cookies else aiohttp.DummyCookieJar(),
+                auto_decompress=False,
+                headers={
+                    "User-Agent": self.settings.agent,
+                    "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.5",
+                    "Accept-Encoding": ACCEPTED,
+                    **self.settings.headers,
+                },
+                read_bufsize=_CHUNK,
+            )
+        return self._session
+
+    async def _proxy_addresses(self, host: str) -> list[str]:
+        try:
+            return [host] if ":" in host else await system_lookup(host)
+        except OSError as error:
+            raise InputError(f"the proxy {host} has no address: {error}") from None
+
+    async def fetch(
+        self,
+        url: str,
+        *,
+        take: Take,
+        allow: Allow | None = None,
+        limits: Limits = Limits(),  # noqa: B008 (frozen)
+        wanted: Wanted | None = None,
+        etag: str | None = None,
+        last_modified: str | None = None,
+    ) -> Outcome:
+        """Fetch a URL, following redirects.
+
+        ``wanted`` is asked with the media type before a body is read. ``etag`` and
+        ``last_modified`` are those of an earlier answer and make the request conditional.
+        """
+        tally = Tally(take)
+        conditions = {}
+        if etag:
+            conditions["If-None-Match"] = etag
+        if last_modified:
+            conditions["If-Modified-Since"] = last_modified
+        here = url
+        try:
+            start = normalise(url)
+            if start is None:
+                raise _Problem("bad-url", "")
+            here = start
+            seen = {here}
+            for _ in range(limits.redirects + 1):
+                if allow is not None and (why := await allow(here)) is not None:
+                    raise _Problem("not-allowed", why)
+                if (why := self.guard.literal_refusal(host_of(here))) is not None:
+                    raise _Problem("blocked-address", why)
+                outcome = await self._hop(here, tally, limits, wanted, conditions)
+                if not isinstance(outcome, str):
+                    return outcome
+                here = outcome
+                if here in seen:
+                    raise _Problem("redirect-loop", "")
+                seen.add(here)
+            raise _Problem("too-many-redirects", f"more than {limits.redirects}")
+        except _Problem as problem:
+            return FetchProblem(
+                problem.reason,
+                problem.detail,
+                here,
+                requests=tally.requests,
+                received=tally.received,
+                seconds=time.monotonic() - tally.began,
+                hops=tuple(tally.hops),
+            )
+
+    async def _hop(
+        self,
+        url: str,
+        tally: Tally,
+        limits: Limits,
+        wanted: Wanted | None,
+        conditions: dict[str, str],
+    ) -> Outcome | str:
+        """One request and its answer; the next URL where it is a redirect."""
+        session = await self._opened()
+        headers, hidden = self._headers_for(url, conditions)
+        began = time.monotonic()
+        answer: ClientResponse | None = None
+        try:
+            async with asyncio.timeout(limits.total):
+                async with asyncio.timeout(limits.connect + limits.first_byte):
+                    answer = await session.get(
+                        URL(url, encoded=True),
+                        headers=headers,
+                        allow_redirects=False,
+                        timeout=aiohttp.ClientTimeout(
+                            total=None, sock_connect=limits.connect, sock_read=limits.first_byte
+                        ),
+                        proxy=self._proxy,
+                        middlewares=(tally.charge,),
+                        max_line_size=limits.head,
+                        max_field_size=limits.head,
+                    )
+                rtt = time.monotonic() - began
+                return await self._answered(
+                    url, answer, tally, limits, wanted, (began, rtt), hidden
+                )
+        except (OutOfBudget, TooSlow, BadEncoding, aiohttp.ClientError, OSError) as error:
+            raise _Problem(*explained(error)) from error
+        finally:
+            if answer is not None:
+                answer.close()  # does nothing to a connection that was read to the end
+
+    async def _answered(
+        self,
+        url: str,
+        answer: ClientResponse,
+        tally: Tally,
+        limits: Limits,
+        wanted: Wanted | None,
+        times: tuple[float, float],
+        hidden: frozenset[str],
+    ) -> Outcome | str:
+        began, rtt = times
+        head = response_head(answer)
+        tally.received += len(head)
+        if len(head) > 8 * limits.head:
+            raise _Problem("too-large", f"a response head of {len(head)} bytes")
+        redirect = answer.status in _REDIRECTS and hdrs.LOCATION in answer.headers
+        media = answer.headers.get(hdrs.CONTENT_TYPE, "").partition(";")[0].strip().lower()
+        good = 200 <= answer.status < 300
+        if good and wanted is not None and not wanted(media):
+            raise _Problem("unwanted-type", media)
+        room = min(limits.body, _HOP_BODY) if redirect else limits.body
+        body, cut = await read_body(answer, room, limits)
+        tally.received += len(body)
+        peer = answer.peer if isinstance(answer, Answer) else ""
+        seconds = time.monotonic() - began
+        tally.hops.append(
+            Exchange(url, answer.status, request_head(answer, hidden), head, body, peer, seconds)
+        )
+        if redirect:
+            target = normalise(answer.headers[hdrs.LOCATION], base=url)
+            if target is None:
+                raise _Problem("bad-redirect", repr(answer.headers[hdrs.LOCATION][:200]))
+            return target
+        coding = answer.headers.get(hdrs.CONTENT_ENCODING, "")
+        if coding and body:
+            body, cut_here = unpack(body, coding, limits.unpacked)
+            cut = cut or ("size" if cut_here else "")
+        response = Response(
+            url=url,
+            status=answer.status,
+            headers=answer.headers,
+            body=body,
+            ip=peer,
+            rtt=rtt,
+            seconds=time.monotonic() - tally.began,
+            requests=tally.requests,
+            received=tally.received,
+            hops=tuple(tally.hops),
+            cut=cut,
+        )
+        if good or answer.status == 304:
+            return response
+        return FetchProblem(
+            f"http-{answer.status}",
+            (answer.reason or "")[:100],
+            url,
+            requests=response.requests,
+            received=response.received,
+            seconds=response.seconds,
+            hops=response.hops,
+            response=response,
+        )
+
+    def _headers_for(
+        self, url: str, conditions: dict[str, str]
+    ) -> tuple[CIMultiDict[str], frozenset[str]]:
+        """Headers for this hop, and the lower-case names of those that nobody may see."""
+        headers = CIMultiDict(conditions)
+        host = host_of(url)
+        own = self.settings.host_headers.get(host, {})
+        for name, value in own.items():
+            headers[name] = revealed(value)
+        login = self.settings.logins.get(host)
+        if login is not None:
+            pair = f"{login[0]}:{login[1].reveal()}".encode()
+            headers[hdrs.AUTHORIZATION] = "Basic " + base64.b64encode(pair).decode()
+        return headers, _SECRET_HEADERS.union(
+            name.lower() for name, value in own.items() if isinstance(value, Secret)
+        )

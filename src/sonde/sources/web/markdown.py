@@ -1,0 +1,123 @@
+"""A page's main text, for export: as simple Markdown, without navigation.
+
+Where resiliparse is installed (the extra ``text``) its main-content extraction can be had as plain
+text. The Markdown here keeps headings, paragraphs, lists, quotations, code and links of what is
+not navigation, header, footer or aside; tables become lines with bars between their cells. It runs
+once for each exported page, so it is written to be read, not to be fast.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib.util import find_spec
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from ...errors import InputError
+from .address import Base
+from .charset import decode
+from .nesting import shallow
+
+
+def _names(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
+_LEFT_OUT = _names(
+    "script style template noscript svg iframe object embed audio video canvas noframes datalist"
+    " nav header footer aside head form button select input textarea"
+)
+_BLOCKS = _names(
+    "address article blockquote body center dd details dialog div dl dt fieldset figcaption figure"
+    " hr li main menu ol p pre section summary table tr ul caption html tbody thead tfoot"
+)
+_HEADINGS = {f"h{level}": "#" * level + " " for level in range(1, 7)}
+_WRAPPED = {"b": "**", "strong": "**", "i": "*", "em": "*", "code": "`"}
+_DEEPEST = 200
+_SPECIAL = re.compile(r"([\\`*_\[\]])")
+
+
+def main_markdown(body: bytes, url: str, *, content_type: str = "") -> str:
+    """The main text of an HTML body as Markdown."""
+    tree = LexborHTMLParser(shallow(decode(body, content_type)[0]), scripting=True)
+    if tree.body is None:
+        return ""
+    writer = _Writer(Base(url))
+    writer.element(tree.body, 0)
+    return writer.finished()
+
+
+def main_text(body: bytes, *, content_type: str = "") -> str:
+    """The main text of an HTML body as resiliparse finds it."""
+    if find_spec("resiliparse") is None:
+        raise InputError("main-content extraction needs resiliparse: pip install 'sonde[text]'")
+    from resiliparse.extract.html2text import (  # type: ignore[import-untyped,import-not-found,unused-ignore]
+        extract_plain_text,
+    )
+
+    return str(extract_plain_text(decode(body, content_type)[0], main_content=True))
+
+
+class _Writer:
+    def __init__(self, base: Base) -> None:
+        self._base = base
+        self._blocks: list[str] = []
+        self._line: list[str] = []
+        self._prefix = ""
+
+    def finished(self) -> str:
+        self._end_block()
+        return "\n\n".join(self._blocks).replace("\n\n- ", "\n- ").strip() + "\n"
+
+    def _end_block(self) -> None:
+        text = " ".join("".join(self._line).split())
+        self._line.clear()
+        if text.strip("-|#> "):
+            self._blocks.append(self._prefix + text)
+        self._prefix = ""
+
+    def element(self, node: LexborNode, depth: int) -> None:
+        """Write an element and what is in it."""
+        tag = node.tag or ""
+        attributes = node.attributes
+        if (
+            tag in _LEFT_OUT
+            or "hidden" in attributes
+            or attributes.get("aria-hidden") == "true"
+            or depth > _DEEPEST
+        ):
+            return
+        if tag == "pre":
+            self._end_block()
+            self._blocks.append("```\n" + node.text().strip("\n") + "\n```")
+        elif tag in _HEADINGS or tag in _BLOCKS:
+            self._end_block()
+            self._prefix = _HEADINGS.get(tag, "- " if tag == "li" else "")
+            if tag == "blockquote":
+                self._prefix = "> "
+            self._children(node, depth)
+            self._end_block()
+        elif tag in ("td", "th"):
+            self._children(node, depth)
+            self._line.append(" | ")
+        elif tag == "br":
+            self._line.append(" ")
+        elif tag in _WRAPPED:
+            self._wrapped(node, depth, _WRAPPED[tag], _WRAPPED[tag])
+        elif tag == "a" and (target := self._base.join(attributes.get("href") or "#")):
+            self._wrapped(node, depth, "[", f"]({target.replace(')', '%29')})")
+        else:
+            self._children(node, depth)
+
+    def _wrapped(self, node: LexborNode, depth: int, before: str, after: str) -> None:
+        if node.text().strip():
+            self._line.append(before)
+            self._children(node, depth)
+            self._line.append(after)
+
+    def _children(self, node: LexborNode, depth: int) -> None:
+        for child in node.iter(include_text=True):
+            if child.is_text_node:
+                self._line.append(_SPECIAL.sub(r"\\\1", child.text_content or ""))
+            elif child.is_element_node:
+                self.element(child, depth + 1)

@@ -1,0 +1,184 @@
+"""Crawl traps: places that always have one more page and nothing new on it.
+
+Two kinds are told apart.
+
+*Growing paths* are seen in the URL alone: a segment or a cycle of segments that comes three times
+in a row, one segment that comes four times in all, or more than twenty segments.
+
+*Stale templates* are seen by visiting. URLs of one shape (``template_of``: digits and hashes
+collapsed, parameters by name) share a tally of how many visits there were and how many brought
+something new. A visit is stale when hardly any of its pairs of neighbouring words (numbers left
+out) had not been read before in the same place: the months of a calendar differ in numbers, the
+facets of a shop in order. Shapes are tallied at three levels, so that a trap cannot hide by varying
+one of them: the template, its path whatever the parameters, and its directory.
+
+``factor`` is the shrunken share of fresh visits, to multiply a link's promise with: the yield
+decays as the trap shows itself. ``verdict`` is the end of it: when the last visits brought almost
+nothing new, what is left of that shape is a trap. Fresh pages that score nothing are not traps,
+however many there are; the estimators deal with those.
+
+Deterministic; ``state`` and ``restore`` are plain JSON data, and so is telling the log again.
+"""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .address import group_of, template_of
+from .simhash import word_pairs
+
+_PRIOR = 2.0
+_RECENT = 12
+_HISTORY = 32
+_FRESH_SHARE = 0.1  # of a shape's last visits: with no more it is a trap
+_NEW_SHARE = 0.2  # of a page's pairs: with fewer the page is stale ...
+_NEW_ENOUGH = 30  # ... unless there are so many all the same
+_READ = 4_000  # characters of a page that are looked at
+_MOST_PAIRS = 4_096  # remembered of one place; then it begins anew
+_MOST_PLACES = 512  # remembered at one time: those visited last
+_LONGEST_PATH = 20
+_MOST_REPEATS = 3
+
+# How many visits convict a shape, by level: wider shapes need more evidence.
+_ENOUGH = {"template": 12, "path": 20, "directory": 30}
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Visits in all, and one bit for each of the last ``_HISTORY``: was it fresh?"""
+
+    visits: int = 0
+    bits: int = 0
+
+    def add(self, fresh: bool) -> None:
+        self.visits += 1
+        self.bits = (self.bits << 1 | fresh) & ((1 << _HISTORY) - 1)
+
+    def fresh(self, last: int) -> int:
+        """How many of the last so many visits were fresh."""
+        return (self.bits & ((1 << last) - 1)).bit_count()
+
+    @property
+    def share(self) -> float:
+        last = min(self.visits, _RECENT)
+        return (self.fresh(last) + _PRIOR) / (last + _PRIOR)
+
+
+class TrapDetector:
+    """Keeps a tally for every shape visited."""
+
+    def __init__(self) -> None:
+        self._tallies: dict[str, _Tally] = {}
+        self._suspects: dict[str, None] = {}  # hosts with a stale visit: others are not looked at
+        self._read: dict[str, NDArray[np.uint32]] = {}  # sorted pairs by place, last visited last
+
+    def observe(self, url: str, content: str) -> bool:
+        """Take in a visited page's content; whether it was fresh among its like."""
+        shapes = _shapes(url)
+        *_, place = shapes.values()  # the widest
+        fresh = self._is_fresh(place, word_pairs(content[:_READ]))
+        for shape in shapes.values():
+            self._tallies.setdefault(shape, _Tally()).add(fresh)
+        if not fresh:
+            self._suspects[group_of(url)] = None
+        return fresh
+
+    def _is_fresh(self, place: str, pairs: NDArray[np.uint32]) -> bool:
+        known = self._read.pop(place, None)
+        if known is None:
+            if len(self._read) >= _MOST_PLACES:
+                self._read.pop(next(iter(self._read)))
+            self._read[place] = pairs
+            return True
+        at = known.searchsorted(pairs)
+        at[at == len(known)] = 0
+        new = pairs if len(known) == 0 else pairs[known[at] != pairs]
+        room = len(known) + len(new) <= _MOST_PAIRS
+        self._read[place] = np.sort(np.concatenate((known, new))) if room else pairs
+        return len(new) >= _NEW_ENOUGH or len(new) > _NEW_SHARE * len(pairs)
+
+    def factor(self, url: str) -> float:
+        """What to multiply a link's promise with: 1 for places not known to be stale."""
+        if group_of(url) not in self._suspects:
+            return 1.0
+        tallies = (self._tallies.get(shape) for shape in _shapes(url).values())
+        return min((tally.share for tally in tallies if tally is not None), default=1.0)
+
+    def verdict(self, url: str) -> str | None:
+        """Why a URL is a trap, or ``None``."""
+        grown = growing(url)
+        if grown is not None:
+            return grown
+        if group_of(url) not in self._suspects:
+            return None
+        for level, shape in _shapes(url).items():
+            tally = self._tallies.get(shape)
+            enough = _ENOUGH[level]
+            if tally is not None and tally.visits >= enough:
+                fresh = tally.fresh(enough)
+                if fresh <= _FRESH_SHARE * enough:
+                    return f"stale {level}: {fresh} of the last {enough} pages like it were new"
+        return None
+
+    def state(self) -> dict[str, Any]:
+        """Everything, as plain data."""
+        return {
+            "tallies": {
+                shape: [tally.visits, tally.bits] for shape, tally in self._tallies.items()
+            },
+            "suspects": list(self._suspects),
+            "read": {
+                place: base64.b64encode(pairs.astype("<u4").tobytes()).decode()
+                for place, pairs in self._read.items()
+            },
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Become what ``state`` described."""
+        self._tallies = {
+            shape: _Tally(visits, bits) for shape, (visits, bits) in state["tallies"].items()
+        }
+        self._suspects = dict.fromkeys(state["suspects"])
+        self._read = {
+            place: np.frombuffer(base64.b64decode(pairs), dtype="<u4").astype(np.uint32)
+            for place, pairs in state["read"].items()
+        }
+
+
+def growing(url: str) -> str | None:
+    """Why a URL's path looks like one that grows for ever, or ``None``."""
+    path = url.partition("?")[0]
+    if path.count("/") < 5:  # scheme, host and two segments: too short to repeat anything
+        return None
+    segments = [segment for segment in path.split("/")[3:] if segment]
+    if len(segments) > _LONGEST_PATH:
+        return f"growing path: {len(segments)} segments"
+    if len(set(segments)) == len(segments):
+        return None
+    for segment in set(segments):
+        if segments.count(segment) > _MOST_REPEATS:
+            return f"growing path: {segment!r} comes {segments.count(segment)} times"
+    for width in (1, 2, 3):
+        for at in range(len(segments) - _MOST_REPEATS * width + 1):
+            cycle = segments[at : at + width]
+            if segments[at : at + _MOST_REPEATS * width] == cycle * _MOST_REPEATS:
+                return f"growing path: {'/'.join(cycle)!r} repeats"
+    return None
+
+
+def _shapes(url: str) -> dict[str, str]:
+    """The shapes that a URL is tallied under, by level; the root's directory is not one."""
+    template = template_of(url)
+    path, query, _ = template.partition("?")
+    shapes = {"template": template}
+    if query:
+        shapes["path"] = path + "?*"
+    directory = path[: path.rindex("/") + 1]
+    if directory.count("/") > 3:
+        shapes["directory"] = directory + "*"
+    return shapes

@@ -1,0 +1,151 @@
+"""Keyword scoring, against an obvious regular-expression reference."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from sonde.errors import InputError
+from sonde.scorers.folding import fold, fold_character
+from sonde.scorers.keywords import KeywordMatcher, KeywordScorer, f, phrases_of
+from sonde.sources.web.page import Page, PageLink, read_page
+
+
+def reference_fold(text: str) -> str:
+    return "".join(fold_character(character) for character in text)
+
+
+def reference_count(phrases: list[str], text: str) -> int:
+    """Fold character by character, then look at every place with a look-ahead."""
+    folded = reference_fold(" ".join(text.split()))
+    total = 0
+    for phrase in {" ".join(reference_fold(phrase).split()) for phrase in phrases}:
+        total += len(re.findall(rf"(?<!\w)(?={re.escape(phrase)}(?!\w))", folded))
+    return total
+
+
+LETTERS = st.text(alphabet="abeéèœoßsS'’- \n\t_1ñﬁfi\u0301İ", max_size=60)
+WORDS = st.text(alphabet="abeéœoßs1", min_size=1, max_size=3)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=4), LETTERS)
+@example(["oe"], "œ")
+@example(["e"], "e\u0301")
+def test_count_is_the_reference(phrases: list[str], text: str) -> None:
+    assert KeywordMatcher(phrases).count(text) == reference_count(phrases, text)
+
+
+@given(
+    st.lists(st.lists(WORDS, min_size=1, max_size=2).map(" ".join), min_size=1, max_size=3), LETTERS
+)
+def test_count_of_phrases_is_the_reference(phrases: list[str], text: str) -> None:
+    assert KeywordMatcher(phrases).count(text) == reference_count(phrases, text)
+
+
+@given(st.text(max_size=40))
+def test_folding_is_character_by_character_and_keeps_places(text: str) -> None:
+    folded, places = fold(text)
+    inside = all(ord(c) < 0x3000 for c in text)
+    if inside:
+        assert folded == reference_fold(text)
+    if places is None:
+        assert len(folded) == len(text)
+    else:
+        assert len(places) == len(text) + 1
+        assert places[-1] == len(folded)
+        for at, character in enumerate(text):
+            if ord(character) < 0x3000:
+                assert folded[places[at] : places[at + 1]] == fold_character(character)
+
+
+def test_no_character_is_wider_than_the_table() -> None:
+    assert fold("ﬃ").text == "ffi"
+    assert fold("𝒳É").text == "𝒳e"
+
+
+@pytest.mark.parametrize(
+    ("phrase", "text", "count"),
+    [
+        ("war", "software War, war's WARS", 2),
+        ("économie", "L'économie, l’ECONOMIE; economie", 3),
+        ("cœur", "Cœur et coeur", 2),
+        ("straße", "STRASSE Straße", 2),
+        ("sea level", "sea level, Sea-Level, sea\n level, sealevel, sea – level", 3),
+        ("sea-level", "sea level", 1),
+        ("tide", "tide2 tide_x _tide tide", 1),
+        ("naïve", "nai\u0308ve naive", 2),
+        ("été", "e\u0301te\u0301", 1),
+        ("C++", "x", None),
+        ("война", "Война и мир", 1),
+        ("a b a", "a b a b a", 2),
+        ("soft", "so\u00adft", 1),
+    ],
+)
+def test_by_hand(phrase: str, text: str, count: int | None) -> None:
+    if count is None:
+        with pytest.raises(InputError, match="begin and end"):
+            KeywordMatcher([phrase])
+    else:
+        assert KeywordMatcher([phrase]).count(text) == count
+
+
+def test_phrases_count_each_on_their_own() -> None:
+    assert KeywordMatcher(["sea level", "level", "Level"]).count("the sea level") == 2
+
+
+def test_nothing_to_look_for() -> None:
+    with pytest.raises(InputError, match="no keywords"):
+        KeywordScorer(" , ,")
+    assert phrases_of(" sea  level ,, tide ") == ["sea level", "tide"]
+
+
+def test_f() -> None:
+    assert f(0) == 0.0
+    assert f(1) == 1.0
+    assert f(10) == pytest.approx(1 + math.log(10))
+
+
+def test_score_of_a_page() -> None:
+    page = read_page(
+        b"<nav><a href=/n>tide tables</a></nav><p>The tide and the <a href=/x>gauge</a> of "
+        + b"x" * 60
+        + b" tide",
+        "http://a.example/",
+    )
+    scores = KeywordScorer("tide").score(page)
+    assert scores.beta == f(2)
+    assert scores.alphas == [f(2), f(2)]
+
+
+@given(
+    st.text(alphabet="ab éœ-", max_size=80),
+    st.lists(st.tuples(st.integers(0, 80), st.integers(0, 20)), max_size=5),
+    st.integers(0, 12),
+)
+def test_alpha_counts_the_occurrences_that_lie_whole_in_the_window(
+    raw: str, places: list[tuple[int, int]], window: int
+) -> None:
+    text = " ".join(raw.split())
+    links = tuple(
+        PageLink("http://a.example/", min(start, len(text)), min(start + length, len(text)))
+        for start, length in places
+    )
+    page = Page("http://a.example/", text=text, content=text, links=links, window=window)
+    scorer = KeywordScorer(["a", "b é", "œ"])
+    spans = scorer.matcher.spans(text)
+    assert len(spans) == reference_count(["a", "b é", "œ"], text)
+    expected = [
+        f(sum(link.start - window <= s and e <= link.end + window for s, e, _ in spans))
+        for link in links
+    ]
+    assert list(scorer.score(page).alphas) == expected
+
+
+def test_spans_are_places_in_the_original_text() -> None:
+    text = "œuvre, cœur, l’œil"
+    spans = KeywordMatcher(["coeur", "oeil"]).spans(text)
+    assert [text[start:end] for start, end, _ in spans] == ["cœur", "œil"]
