@@ -1,0 +1,47 @@
+"""sonde: budgeted, adaptive graph exploration.
+
+The explorer decides (``Explorer``: ask and tell), sources are what it explores (``Graph`` for
+recorded graphs), and ``simulate`` crawls a recorded graph as a live crawl would have gone.
+"""
+
+from sonde.budgets import Budget, Bytes, Cost, Requests, Seconds
+from sonde.errors import (
+    EstimatorError,
+    GraphError,
+    InputError,
+    LeaseError,
+    ObjectiveError,
+    SondeError,
+    SpecError,
+)
+from sonde.explorer import Explorer
+from sonde.records import Failure, Lease, Link, Skip, Spend, Visit
+from sonde.simulation import Simulation, simulate
+from sonde.sources.graph import Graph
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Budget",
+    "Bytes",
+    "Cost",
+    "EstimatorError",
+    "Explorer",
+    "Failure",
+    "Graph",
+    "GraphError",
+    "InputError",
+    "Lease",
+    "LeaseError",
+    "Link",
+    "ObjectiveError",
+    "Requests",
+    "Seconds",
+    "Simulation",
+    "Skip",
+    "SondeError",
+    "SpecError",
+    "Spend",
+    "Visit",
+    "simulate",
+]

@@ -36,31 +36,29 @@ class Budget:
     def __and__(self, other: Budget) -> Budget:
         def tighter(unit: str) -> float | None:
             limits = [
-                limit
-                for limit in (getattr(self, unit), getattr(other, unit))
-                if limit is not None
+                limit for limit in (getattr(self, unit), getattr(other, unit)) if limit is not None
             ]
             return min(limits, default=None)
 
         return Budget(**{unit: tighter(unit) for unit in UNITS})  # type: ignore[arg-type]
 
 
-def Requests(limit: int) -> Budget:  # noqa: N802  (reads as the unit it limits)
+def Requests(limit: int) -> Budget:
     """At most so many requests."""
     return Budget(requests=limit)
 
 
-def Bytes(limit: int) -> Budget:  # noqa: N802
+def Bytes(limit: int) -> Budget:
     """At most so many bytes."""
     return Budget(bytes=limit)
 
 
-def Seconds(limit: float) -> Budget:  # noqa: N802
+def Seconds(limit: float) -> Budget:
     """At most so many seconds."""
     return Budget(seconds=limit)
 
 
-def Cost(limit: float) -> Budget:  # noqa: N802
+def Cost(limit: float) -> Budget:
     """At most so much of a cost that outcomes state."""
     return Budget(cost=limit)
 

@@ -6,7 +6,8 @@
     │   └── SpecError       an estimator, strategy, objective or budget that cannot be read
     ├── LeaseError          a lease was settled twice, or was never given out
     ├── ObjectiveError      an objective decreased: it is not monotone
-    └── EstimatorError      a custom estimator broke its contract
+    ├── EstimatorError      a custom estimator broke its contract
+    └── StoreError          a run folder cannot be written: the disk is full, a file is damaged
 
 The command line prints an ``InputError`` as one line and exits with status 2.
 """
@@ -40,3 +41,7 @@ class ObjectiveError(SondeError):
 
 class EstimatorError(SondeError):
     """A custom estimator broke its contract."""
+
+
+class StoreError(SondeError):
+    """A run folder cannot be written; what was reported settled is safe."""

@@ -30,7 +30,7 @@ ONE_REQUEST = Spend(requests=1)
 
 
 @dataclass(slots=True)
-class _Open:
+class Open:
     """What the explorer keeps of a lease until it is settled."""
 
     number: int
@@ -75,7 +75,7 @@ class Explorer:
         self._group_of: list[Group] = []
         self._new_seeds: list[int] = []
         self._seeds: deque[int] = deque()
-        self._open: dict[int, _Open] = {}
+        self._open: dict[int, Open] = {}
         self._leases = 0
         # The value of a node is fixed under the built-in sums, and looked up anew under the rest.
         static = truth is not None and objective in ("sum", "count")
@@ -209,17 +209,38 @@ class Explorer:
         predicted: float | None,
     ) -> Lease:
         self._leases += 1
-        self._open[self._leases] = _Open(number, hold, leaf, snapshot)
+        self._open[self._leases] = Open(number, hold, leaf, snapshot)
         return Lease(
             number=self._leases,
             node=self._nodes[number],
             group=self._group_of[number] if self.grouped else None,
             predicted=None if predicted is None or math.isnan(predicted) else predicted,
             chooser="seed" if leaf < 0 else self._choosers[leaf],
+            arm=leaf,
         )
 
+    def relet(self, lease: Lease, hold: Spend = ONE_REQUEST) -> None:
+        """Repeat an ask that a log tells of: the same lease, without choosing anew.
+
+        Together with tells in their order, and the dice as they stood at the end, this gives a
+        fresh explorer the state of the one that wrote the log.
+        """
+        self._begin_seeds()
+        number = self._numbers[lease.node]
+        snapshot = None
+        if lease.arm < 0:
+            hold = Spend() if self.free_seeds else hold
+            self._seeds.remove(number)
+        else:
+            slot = self._model.frontier.slot_of[number]
+            snapshot = np.array(self._model.frontier.features[slot])
+            self._model.repick(number, lease.arm)
+        self.account.held = self.account.held + hold
+        self._leases = max(self._leases, lease.number)
+        self._open[lease.number] = Open(number, hold, lease.arm, snapshot)
+
     def extend(self, lease: Lease, more: Spend = ONE_REQUEST) -> bool:
-        """Hold more for a lease, before the request that needs it is sent; False if there is none."""
+        """Hold more for a lease before the request that needs it is sent; False if none is left."""
         opened = self._opened(lease)
         if not self.account.hold(more):
             return False
@@ -246,7 +267,7 @@ class Explorer:
                 self._model.chooser.reward(opened.leaf, 0.0)
         return gain
 
-    def _opened(self, lease: Lease) -> _Open:
+    def _opened(self, lease: Lease) -> Open:
         opened = self._open.get(lease.number)
         if opened is None or self._nodes[opened.number] != lease.node:
             raise LeaseError(f"lease {lease.number} of {lease.node!r} is not open")
@@ -258,7 +279,7 @@ class Explorer:
             raise InputError(f"visit of {node!r}: scores must be finite numbers of 0 or more")
         return gain_of(self.objective, node, visit)
 
-    def _learn(self, opened: _Open, node: Node, visit: Visit, gain: float) -> None:
+    def _learn(self, opened: Open, node: Node, visit: Visit, gain: float) -> None:
         model = self._model
         self.objective.add(node, visit)
         self.total += gain
@@ -273,7 +294,7 @@ class Explorer:
         start = model.links.append(list(alphas), list(alphas.values()))
         model.visit(opened.number, visit.score, start, start + len(alphas))
 
-    def _put_back(self, opened: _Open) -> None:
+    def _put_back(self, opened: Open) -> None:
         if opened.leaf < 0:
             self._seeds.append(opened.number)
         else:
@@ -284,6 +305,43 @@ class Explorer:
         self.account.charge(spent)
 
     # -- what can be seen ----------------------------------------------------------------------
+
+    @property
+    def dice(self) -> tuple[int, int, int, int]:
+        """The state of the random generator."""
+        state: tuple[int, int, int, int] = self._model.dice.state()
+        return state
+
+    @dice.setter
+    def dice(self, state: tuple[int, int, int, int]) -> None:
+        self._model.dice.restore(state)
+
+    def held(self, lease: Lease) -> Spend:
+        """What is held for an open lease."""
+        return self._opened(lease).held
+
+    def number_of(self, node: Node) -> int | None:
+        """The number of a known node, in order of discovery; ``None`` for one never seen."""
+        return self._numbers.get(node)
+
+    def node_of(self, number: int) -> Node:
+        """The node of a number."""
+        return self._nodes[number]
+
+    @property
+    def known(self) -> int:
+        """How many nodes were ever seen: the next one gets this number."""
+        return len(self._nodes)
+
+    def rank(self, lease: Lease, limit: int = 100) -> int:
+        """Where an open lease's node stood among all frontier nodes, by its chooser's estimate
+        now: 1 for the best, 0 beyond `limit`."""
+        opened = self._opened(lease)
+        if opened.leaf < 0:
+            return 1
+        model = self._model
+        leaf = model.frontier.leaves[opened.leaf]
+        return int(leaf.rank(model.frontier.slot_of[opened.number], limit))
 
     @property
     def frontier_size(self) -> int:

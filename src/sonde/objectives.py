@@ -47,7 +47,11 @@ class Distinct:
         self.seen.update(visit.records)
 
 
-BUILT_IN = {"sum": Sum, "count": Count, "distinct": Distinct}
+BUILT_IN: dict[str, type[Sum | Count | Distinct]] = {
+    "sum": Sum,
+    "count": Count,
+    "distinct": Distinct,
+}
 
 
 def objective_from(objective: str | Objective) -> Objective:

@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from sonde.records import Node, Visit
+from sonde.records import Lease, Node, Outcome, Visit
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 """An array of doubles."""
@@ -42,4 +42,42 @@ class Objective(Protocol):
 
     def add(self, node: Node, visit: Visit) -> None:
         """Count this visit in."""
+        ...
+
+
+class Allowance(Protocol):
+    """What one visit may spend. A lease holds one request; whatever needs more takes more."""
+
+    @property
+    def lease(self) -> Lease:
+        """The lease that the visit settles."""
+        ...
+
+    @property
+    def depth(self) -> int:
+        """How many links the node is away from a seed."""
+        ...
+
+    def take(self) -> bool:
+        """Take one request before it is sent; ``False`` when the budget has none left.
+
+        Once this returns ``True`` the request counts as spent, whatever becomes of it.
+        """
+        ...
+
+    def receive(self, size: int) -> None:
+        """So many bytes came back."""
+        ...
+
+
+@runtime_checkable
+class Source(Protocol):
+    """Where nodes come from: one method that visits a node."""
+
+    async def visit(self, node: Node, allowance: Allowance) -> Outcome:
+        """Visit a node: a ``Visit``, a ``Failure`` or a ``Skip``.
+
+        A source that calls ``allowance.take()`` is charged for what it took; for one that never
+        does, the outcome's own ``spent`` counts, which may not exceed the one request held.
+        """
         ...

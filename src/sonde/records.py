@@ -81,7 +81,7 @@ class Lease:
     """The right to visit one node, with budget held for it until an outcome settles it.
 
     ``predicted`` is the estimate at the time of asking (``None`` for seeds and for `random`),
-    ``chooser`` the estimator or arm that picked the node.
+    ``chooser`` the estimator that picked the node, and ``arm`` its number (-1 for seeds).
     """
 
     number: int
@@ -89,3 +89,4 @@ class Lease:
     group: Group
     predicted: float | None
     chooser: str
+    arm: int

@@ -115,12 +115,21 @@ def simulate(
     )
     if not len(start):
         raise InputError("a simulation needs at least one seed")
-    plan = estimator_from(estimator)
-    settings = (plan, strategy_from(strategy), objective, budget, refresh, seed, engine)
-    knows = any(isinstance(leaf, Oracle) for leaf in plan.leaves())
+    plan = _Plan(
+        graph,
+        start,
+        estimator_from(estimator),
+        strategy_from(strategy),
+        objective,
+        budget,
+        refresh,
+        seed,
+        engine,
+    )
+    knows = any(isinstance(leaf, Oracle) for leaf in plan.estimator.leaves())
     if objective in ("sum", "count") or (objective == "distinct" and not knows):
-        return _replay(graph, start, *settings)
-    return _drive(graph, start, *settings)
+        return plan.replay()
+    return plan.drive()
 
 
 def draw_seeds(graph: Graph, count: int, seed: int) -> Numbers:
@@ -141,96 +150,102 @@ def _distinct(numbers: Numbers) -> Numbers:
     return np.array(list(dict.fromkeys(numbers.tolist())), dtype=np.int64)
 
 
-def _replay(
-    graph: Graph,
-    seeds: Numbers,
-    estimator: Estimator,
-    strategy: Strategy,
-    objective: str,
-    budget: int | None,
-    refresh: int,
-    seed: int,
-    engine: str,
-) -> Simulation:
-    modules = kernels.load(engine)
-    records = records_of(graph) if objective == "distinct" else Records.none()
-    truths = (graph.scores > 0).astype(np.float64) if objective == "count" else graph.scores
-    model = assemble(
-        estimator,
-        strategy,
-        engine=engine,
-        seed=seed,
-        budget=budget,
-        nodes=graph.node_count,
-        links=(graph.targets, graph.link_scores),
-        truths=truths,
-    )
-    kind = {"sum": 0, "count": 1, "distinct": 2}[objective]
-    value = modules.replay.Value(kind, graph.scores, records.first, records.numbers)
-    limit = graph.node_count if budget is None else min(budget, graph.node_count)
-    visited, gains, predictions, seed_gains = modules.replay.replay(
-        model, value, graph.indptr, seeds.tolist(), limit, min(refresh, graph.node_count)
-    )
-    return Simulation(
-        graph=graph,
-        estimator=str(estimator),
-        strategy=str(strategy),
-        seeds=seeds,
-        visited=visited,
-        gains=gains,
-        predictions=predictions,
-        seed_gains=seed_gains,
-        frontier_size=int(model.frontier.live),
-        stop_reason="budget" if budget is not None and len(visited) == budget else "frontier",
-    )
+@dataclass(frozen=True)
+class _Plan:
+    """What to simulate, read and checked."""
 
+    graph: Graph
+    seeds: Numbers
+    estimator: Estimator
+    strategy: Strategy
+    objective: str | Objective
+    budget: int | None
+    refresh: int
+    seed: int
+    engine: str
 
-def _drive(
-    graph: Graph,
-    seeds: Numbers,
-    estimator: Estimator,
-    strategy: Strategy,
-    objective: str | Objective,
-    budget: int | None,
-    refresh: int,
-    seed: int,
-    engine: str,
-) -> Simulation:
-    visits = recorded_visits(graph, objective == "distinct")
-    explorer = Explorer(
-        estimator,
-        strategy,
-        budget,
-        objective_from(objective),
-        seed,
-        free_seeds=True,
-        truth=visits,
-        engine=engine,
-    )
-    explorer.add_seeds([graph.name(node) for node in seeds])
-    visited: list[int] = []
-    gains: list[float] = []
-    predictions: list[float] = []
-    seed_gains: list[float] = []
-    for lease, gain in walk(explorer, visits, refresh):
-        if lease.chooser == "seed":
-            seed_gains.append(gain)
-        else:
-            visited.append(graph.index(lease.node))
-            gains.append(gain)
-            predictions.append(np.nan if lease.predicted is None else lease.predicted)
-    return Simulation(
-        graph=graph,
-        estimator=str(estimator),
-        strategy=str(strategy),
-        seeds=seeds,
-        visited=np.array(visited, dtype=np.int64),
-        gains=np.array(gains, dtype=np.float64),
-        predictions=np.array(predictions, dtype=np.float64),
-        seed_gains=np.array(seed_gains, dtype=np.float64),
-        frontier_size=explorer.frontier_size,
-        stop_reason="budget" if budget is not None and len(visited) == budget else "frontier",
-    )
+    def replay(self) -> Simulation:
+        """One compiled loop over the graph's own arrays."""
+        graph = self.graph
+        modules = kernels.load(self.engine)
+        records = records_of(graph) if self.objective == "distinct" else Records.none()
+        counted = self.objective == "count"
+        model = assemble(
+            self.estimator,
+            self.strategy,
+            engine=self.engine,
+            seed=self.seed,
+            budget=self.budget,
+            nodes=graph.node_count,
+            links=(graph.targets, graph.link_scores),
+            truths=(graph.scores > 0).astype(np.float64) if counted else graph.scores,
+        )
+        kind = ("sum", "count", "distinct").index(str(self.objective))
+        value = modules.replay.Value(kind, graph.scores, records.first, records.numbers)
+        limit = graph.node_count if self.budget is None else min(self.budget, graph.node_count)
+        visited, gains, predictions, seed_gains = modules.replay.replay(
+            model,
+            value,
+            graph.indptr,
+            self.seeds.tolist(),
+            limit,
+            min(self.refresh, graph.node_count),
+        )
+        return self.result(visited, gains, predictions, seed_gains, int(model.frontier.live))
+
+    def drive(self) -> Simulation:
+        """Ask and tell, one visit at a time."""
+        visits = recorded_visits(self.graph, self.objective == "distinct")
+        explorer = Explorer(
+            self.estimator,
+            self.strategy,
+            self.budget,
+            objective_from(self.objective),
+            self.seed,
+            free_seeds=True,
+            truth=visits,
+            engine=self.engine,
+        )
+        explorer.add_seeds([self.graph.name(node) for node in self.seeds])
+        visited: list[int] = []
+        gains: list[float] = []
+        predictions: list[float] = []
+        seed_gains: list[float] = []
+        for lease, gain in walk(explorer, visits, self.refresh):
+            if lease.chooser == "seed":
+                seed_gains.append(gain)
+            else:
+                visited.append(self.graph.index(lease.node))
+                gains.append(gain)
+                predictions.append(np.nan if lease.predicted is None else lease.predicted)
+        return self.result(
+            np.array(visited, dtype=np.int64),
+            np.array(gains, dtype=np.float64),
+            np.array(predictions, dtype=np.float64),
+            np.array(seed_gains, dtype=np.float64),
+            explorer.frontier_size,
+        )
+
+    def result(
+        self,
+        visited: Numbers,
+        gains: Floats,
+        predictions: Floats,
+        seed_gains: Floats,
+        frontier_size: int,
+    ) -> Simulation:
+        return Simulation(
+            graph=self.graph,
+            estimator=str(self.estimator),
+            strategy=str(self.strategy),
+            seeds=self.seeds,
+            visited=visited,
+            gains=gains,
+            predictions=predictions,
+            seed_gains=seed_gains,
+            frontier_size=frontier_size,
+            stop_reason="budget" if len(visited) == self.budget else "frontier",
+        )
 
 
 def recorded_visits(graph: Graph, with_records: bool = False) -> Callable[[Node], Visit]:

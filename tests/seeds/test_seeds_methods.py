@@ -146,6 +146,13 @@ def test_negative_values_can_make_a_later_gain_larger() -> None:
     assert [(seed.node, seed.gain) for seed in found.seeds] == [(0, 11.0), (1, 8.0)]
 
 
+def test_more_hops_than_pages_are_as_many_as_one_likes() -> None:
+    chain = reference.network([[1], [2], []])
+    found = select(chain, 1, hops=10**12, method="greedy")
+    assert (found.nodes, found.value, found.hops) == ([0], 3, 10**12)
+    assert select(chain, 1, hops=1, method=f"maxweight:{10**12}").nodes == [0]
+
+
 def test_nothing_worth_choosing_is_nothing_chosen() -> None:
     network = reference.network([[1], [0]])
     for spec in ("maxweight", "maxscc", "rootscc", "greedy", "sketch"):

@@ -25,12 +25,12 @@ from sonde.seeds import (
     select_by_site,
     worth,
 )
-from sonde.seeds.comparison import OBJECTIVES, Site
+from sonde.seeds.comparison import Site
 from sonde.seeds.figures import draw
 from sonde.seeds.methods import ALL, NAMES
 from sonde.seeds.network import Nodes
 from sonde.seeds.sites import split
-from sonde.seeds.tables import TITLES, anatomy_table, improvement_table
+from sonde.seeds.tables import report
 from sonde.sources.graph import Graph
 
 _SELECT = """examples:
@@ -66,8 +66,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     _add_select(parser)
     branches = {
-        "compare": _add_compare(_branch(parser.prog, "compare", _COMPARE)),
-        "refresh": _add_refresh(_branch(parser.prog, "refresh", _REFRESH)),
+        "compare": _add_compare(_branch(parser, "compare", _COMPARE)),
+        "refresh": _add_refresh(_branch(parser, "refresh", _REFRESH)),
     }
     plain = parser.parse_known_args
 
@@ -170,21 +170,13 @@ def run_compare(args: argparse.Namespace) -> int:
         points = [listing.finite(asdict(point)) for point in found.points]
         print(json.dumps({"points": points, "sites": [asdict(site) for site in found.sites]}))
         return 0
-    for objective in OBJECTIVES:
-        for axis, other in (
-            ("seeds", f"{at_hops} hops"),
-            ("hops", f"{at_seeds} seeds"),
-        ):
-            print(f"{TITLES[objective]}, improvement over random in percent, {other}\n")
-            print(improvement_table(found, objective, axis) + "\n")
-    print("Strongly connected components by number of pages\n")
-    print(anatomy_table(found.sites))
+    print(report(found))
     return 0
 
 
-def _branch(prog: str, name: str, epilog: str) -> argparse.ArgumentParser:
-    return argparse.ArgumentParser(
-        prog=f"{prog} {name}",
+def _branch(parser: argparse.ArgumentParser, name: str, epilog: str) -> argparse.ArgumentParser:
+    return type(parser)(
+        prog=f"{parser.prog} {name}",
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -14,9 +14,9 @@ text form, and ``estimator_from`` reads it:
     hybrid[first,second,steps]              one, then another that has learned meanwhile
     mab:eps=0.1[...]  mab:eps-first=0.1[...]  mab:var[...]      bandits over estimators
 
-A class of one's own with ``features``, ``predict`` and ``learn`` serves as well (``CustomEstimator``
-in ``sonde.protocols``). Estimators see features of visited neighbours only: nothing ever hands
-them an unvisited node. The oracle is the exception, built with the graph on purpose.
+A class of one's own with ``features``, ``predict`` and ``learn`` serves as well (see
+``CustomEstimator`` in ``sonde.protocols``). Estimators see features of visited neighbours only:
+nothing ever hands them an unvisited node. The oracle is the exception, built with the graph.
 """
 
 from sonde.estimators.assembly import Assembly, Estimator, assemble

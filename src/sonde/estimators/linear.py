@@ -62,6 +62,4 @@ class LinearNeighbourhood(Leaf):
 
     def grow(self, assembly: Assembly) -> Any:
         columns = [assembly.columns[name] for name in self.features()]
-        return assembly.single(
-            assembly.kernels.regression.Regression(assembly.frontier, columns)
-        )
+        return assembly.single(assembly.kernels.regression.Regression(assembly.frontier, columns))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
 
 from sonde.errors import SpecError
 from sonde.estimators.assembly import Estimator
@@ -108,7 +107,7 @@ def _combined(text: str, name: str, arguments: list[str], parts: list[str]) -> E
             f"unknown estimator {text!r} (hybrid[a,b,steps], mab:eps=0.1[...], "
             f"mab:eps-first=0.1[...] or mab:var[...])"
         )
-    settings = dict(cast("tuple[str, str]", part.partition("=")[::2]) for part in arguments)
+    settings = {key: value for key, _, value in (part.partition("=") for part in arguments)}
     arms = tuple(estimator_from(part) for part in parts)
     if "var" in settings and set(settings) <= {"var", "eps"}:
         return VariableEpsilonFirst(_number(text, settings.get("eps", "0.1")), arms)

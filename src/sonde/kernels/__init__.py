@@ -6,10 +6,11 @@ node numbers are integers. A ``.pxd`` file beside a module gives its C types. Ke
 and numbers, know nothing of names, files or users, and import NumPy alone.
 
 The nouns, from the bottom: ``Dice`` draws; the ``Frontier`` is the table of rows that may be
-visited; a ``Leaf`` ranks it (``Tournament``, ``Linear``, ``Regression``, ``Chance``, ``Custom``); a ``Chooser``
-says which leaf picks; ``Links`` remember what was seen; a ``Signal`` turns links into features
-(``Neighbourhood``, ``SecondLevel``, ``Cash``, ``Navigation``); the ``Model`` ties them together;
-``replay`` runs a model over a recorded graph.
+visited; a ``Leaf`` ranks it (``Tournament``, ``Linear``, ``Regression``, ``Chance``, ``Custom``);
+a ``Chooser`` says which leaf picks; ``Links`` remember what was seen; a ``Signal`` turns links
+into features (``Neighbourhood``, ``SecondLevel``, ``Cash``, ``Navigation``); the ``Model`` ties
+them together; ``replay`` runs a model over a recorded graph. Apart from these stand the kernels
+of graphs: ``adjacency`` and ``naming`` build them, ``coverage`` chooses seeds.
 
 A model is built for one engine: ``load("compiled")`` or ``load("python")``.
 """
@@ -25,8 +26,8 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 NAMES = (
-    "dice frontier tournament linear regression chance custom chooser links signals neighbourhood second "
-    "cash navigation model replay"
+    "dice frontier tournament linear regression chance custom chooser links signals "
+    "neighbourhood second cash navigation model replay"
 ).split()
 
 

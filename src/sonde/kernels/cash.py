@@ -7,6 +7,7 @@ without links would hand on goes to a virtual page: cash is conserved.
 
 import cython
 import numpy as np
+
 from sonde.kernels.frontier import grown
 
 if cython.compiled:

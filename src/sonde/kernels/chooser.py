@@ -26,6 +26,10 @@ class Chooser:
         """The leaves below."""
         return []
 
+    def family(self):
+        """This chooser and all below it."""
+        return [self]
+
 
 class Single(Chooser):
     def __init__(self, leaf):
@@ -83,6 +87,9 @@ class Hybrid(Chooser):
 
     def leaves(self):
         return self.first.leaves() + self.second.leaves()
+
+    def family(self):
+        return [self, *self.first.family(), *self.second.family()]
 
 
 class Bandit(Chooser):
@@ -190,3 +197,6 @@ class Bandit(Chooser):
 
     def leaves(self):
         return [leaf for arm in self.arms for leaf in arm.leaves()]
+
+    def family(self):
+        return [self] + [chooser for arm in self.arms for chooser in arm.family()]

@@ -267,11 +267,10 @@ def sample(
 ) -> cython.longlong:
     """Feeds draws to the sketches until some node's count reaches ``limit``.
 
-    ``indptr`` and ``targets`` are the reversed graph. A draw counts one, with the sign of its
-    amount, for every node of its ball; draws whose amount has become zero are passed over.
-    ``hits`` keeps the signed draws of each node, ``work[0]`` the nodes touched and ``work[1]`` the
-    draws used. Returns the place after the last draw used; ``work[2]`` says whether a count
-    reached the limit.
+    The graph is the reversed one. A draw counts one, with the sign of its amount, for every node
+    of its ball, and nothing if its amount is zero. ``hits`` keeps the signed draws of each node;
+    ``work`` the nodes touched, the draws used and whether a count reached the limit. Returns the
+    place after the last draw.
     """
     which: cython.longlong = start
     place: cython.longlong

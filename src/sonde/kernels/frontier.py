@@ -50,6 +50,14 @@ class Leaf:
     def refresh(self):
         """The rows in frontier.changed have new features."""
 
+    def catch_up(self):
+        """Follow a frontier that was filled without this leaf being told."""
+        block: cython.int
+        for block in range(self.frontier.blocks):
+            self.opened(block, block >> 6)
+        if self.active:
+            self.activate()
+
     def best(self):
         """The slot of the row to visit next, or -1; leaves its estimate in `best_value`."""
         return -1

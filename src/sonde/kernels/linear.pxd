@@ -25,6 +25,8 @@ cdef class Linear(Leaf):
     @cython.final
     cdef inline double bound(self, int slot) noexcept
     @cython.final
+    cdef double highest_bound(self, int block) noexcept
+    @cython.final
     cdef bint covered(self) noexcept
     @cython.final
     cdef void rebuild(self)

@@ -21,6 +21,7 @@ not flood the list.
 
 import cython
 import numpy as np
+
 from sonde.kernels.frontier import grown
 
 if cython.compiled:
@@ -94,6 +95,36 @@ class Linear(Leaf):
             total += self.ceiling[i] * table.features[slot, self.columns[i]]
         return total
 
+    def highest_bound(self, block):
+        """The highest bound of a block's live rows."""
+        table = self.frontier
+        first: cython.int = table.block_first[block]
+        last: cython.int = first + table.block_rows[block]
+        highest: cython.double = -INFINITY
+        bound: cython.double
+        slot: cython.int
+        if self.terms == 3:  # lnh: its weights fit the registers, which doubles the speed
+            c0: cython.int = self.columns[0]
+            c1: cython.int = self.columns[1]
+            c2: cython.int = self.columns[2]
+            w0: cython.double = self.ceiling[0]
+            w1: cython.double = self.ceiling[1]
+            w2: cython.double = self.ceiling[2]
+            for slot in range(first, last):
+                bound = (
+                    w0 * table.features[slot, c0]
+                    + w1 * table.features[slot, c1]
+                    + w2 * table.features[slot, c2]
+                )
+                if bound > highest and table.row_live[slot]:
+                    highest = bound
+            return highest
+        for slot in range(first, last):
+            bound = self.bound(slot)
+            if bound > highest and table.row_live[slot]:
+                highest = bound
+        return highest
+
     def estimate(self, slot):
         return (self.raw(slot) + self.offset) / self.divisor
 
@@ -162,20 +193,9 @@ class Linear(Leaf):
         """Compute every bound anew."""
         table = self.frontier
         block: cython.int
-        slot: cython.int
-        bound: cython.double
-        highest: cython.double
         self.raise_ceiling()
         for block in range(table.blocks):
-            highest = -INFINITY
-            for slot in range(
-                table.block_first[block], table.block_first[block] + table.block_rows[block]
-            ):
-                if table.row_live[slot]:
-                    bound = self.bound(slot)
-                    if bound > highest:
-                        highest = bound
-            self.block_bound[block] = highest
+            self.block_bound[block] = self.highest_bound(block)
         if self.lasting and self.size > SHORTEST:
             self.size -= max(1, self.size // 4)
         self.known = True
@@ -343,12 +363,29 @@ class Linear(Leaf):
     def look_through_list(self):
         table = self.frontier
         slot: cython.int
+        raw: cython.double
         i: cython.int = 0
+        three: cython.bint = self.terms == 3
+        c0: cython.int = self.columns[0]
+        c1: cython.int = self.columns[1] if three else 0
+        c2: cython.int = self.columns[2] if three else 0
+        w0: cython.double = self.weights[0]
+        w1: cython.double = self.weights[1] if three else 0.0
+        w2: cython.double = self.weights[2] if three else 0.0
         self.work += self.listed_count
         while i < self.listed_count:
             slot = self.listed[i]
             if table.row_live[slot]:
-                self.offer(self.raw(slot), table.row_seq[slot], slot)
+                if three:
+                    raw = (
+                        w0 * table.features[slot, c0]
+                        + w1 * table.features[slot, c1]
+                        + w2 * table.features[slot, c2]
+                    )
+                else:
+                    raw = self.raw(slot)
+                if raw >= self.guard:
+                    self.offer(raw, table.row_seq[slot], slot)
                 i += 1
             else:
                 self.listed_count -= 1

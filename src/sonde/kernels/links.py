@@ -8,6 +8,7 @@ node's in-links from visited nodes form a list in order of discovery.
 
 import cython
 import numpy as np
+
 from sonde.kernels.frontier import grown
 
 

@@ -18,6 +18,7 @@ whose rank moved by more than the tolerance since they last heard.
 
 import cython
 import numpy as np
+
 from sonde.kernels.frontier import grown
 
 if cython.compiled:

@@ -7,6 +7,7 @@ definition, since floating-point sums depend on it.
 
 import cython
 import numpy as np
+
 from sonde.kernels.frontier import grown
 
 if cython.compiled:

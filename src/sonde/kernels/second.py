@@ -9,6 +9,7 @@ go; a visit of x adds a term to the parents of x (x is a sibling) and to the vis
 
 import cython
 import numpy as np
+
 from sonde.kernels.frontier import grown
 
 if cython.compiled:

@@ -6,6 +6,7 @@ beta x alpha), with `deg` their number.
 
 import cython
 import numpy as np
+
 from sonde.kernels.frontier import grown
 
 

@@ -8,6 +8,7 @@ with the earliest discovery, and a search costs a look at every shelf and the me
 
 import cython
 import numpy as np
+
 from sonde.kernels.frontier import grown
 
 if cython.compiled:
@@ -28,10 +29,6 @@ class Tournament(Leaf):
         self.shelf_top = np.full(shelves, -1, dtype=np.intc)
         self.block_bound = np.full(blocks, -np.inf)
         self.shelf_bound = np.full(shelves, -np.inf)
-        block: cython.int
-        for block in range(frontier.blocks):
-            self.opened(block, block >> 6)
-        self.activate()
 
     def opened(self, block, shelf):
         if block >= self.block_top.shape[0]:
@@ -137,8 +134,7 @@ class Tournament(Leaf):
                 if self.shelf_bound[shelf] > highest or (
                     lead >= 0
                     and self.shelf_bound[shelf] == highest
-                    and table.row_seq[self.shelf_top[shelf]]
-                    < table.row_seq[self.shelf_top[lead]]
+                    and table.row_seq[self.shelf_top[shelf]] < table.row_seq[self.shelf_top[lead]]
                 ):
                     highest = self.shelf_bound[shelf]
                     lead = shelf

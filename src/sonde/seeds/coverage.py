@@ -27,14 +27,15 @@ class Coverage:
             raise InputError(f"hops must be at least 0, not {hops}")
         self.network = network
         self.amounts = amounts
-        self.hops = min(hops, network.nodes)
+        self.hops = hops
+        self._reach = min(hops, network.nodes)  # farther is nothing; a kernel's int is finite
         self.left: Units = amounts.units.copy()
         self.covered: Flags = np.zeros(network.nodes, dtype=bool)
         self.chosen: Flags = np.zeros(network.nodes, dtype=bool)
         self.gained = 0
         self._seen = np.zeros(network.nodes, dtype=np.uint8)
         # Hops from the nearest seed; one more than a seed covers where none does.
-        self._near = np.full(network.nodes, self.hops + 1, dtype=np.int32)
+        self._near = np.full(network.nodes, self._reach + 1, dtype=np.int32)
         self._fresh = np.empty(network.nodes, dtype=np.int32)
         self._queue = np.empty(network.nodes, dtype=np.int32)
 
@@ -42,7 +43,7 @@ class Coverage:
         """Makes a node a seed: the nodes newly covered, and the amount that they add."""
         links = self.network
         size = kernels.cover(
-            links.indptr, links.targets, node, self.hops, self._near, self._queue, self._fresh
+            links.indptr, links.targets, node, self._reach, self._near, self._queue, self._fresh
         )
         fresh = self._fresh[:size].copy()
         gain = int(self.left[fresh].sum())
@@ -63,7 +64,7 @@ class Coverage:
             self.left,
             np.ascontiguousarray(nodes, dtype=np.int32),
             min(depth, links.nodes),
-            self.hops,
+            self._reach,
             self._near,
             self._seen,
             self._queue,
@@ -98,7 +99,7 @@ class Coverage:
                 draws,
                 start,
                 self.left,
-                self.hops,
+                self._reach,
                 limit,
                 self._seen,
                 self._queue,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from sonde.seeds.comparison import Anatomy, Comparison, Point
+from sonde.seeds.comparison import OBJECTIVES, Anatomy, Comparison, Point
 
 TITLES = {"pages": "Page coverage", "value": "Value coverage"}
 _ANATOMY = (
@@ -20,6 +20,18 @@ _ANATOMY = (
     "10-99",
     "100+",
 )
+
+
+def report(comparison: Comparison) -> str:
+    """Everything that a comparison found, for a terminal."""
+    plan, parts = comparison.plan, []
+    for objective in OBJECTIVES:
+        for axis, fixed in (("seeds", f"{plan.at_hops} hops"), ("hops", f"{plan.at_seeds} seeds")):
+            parts.append(f"{TITLES[objective]}, improvement over random in percent, {fixed}")
+            parts.append(improvement_table(comparison, objective, axis))
+    parts.append("Strongly connected components by number of pages")
+    parts.append(anatomy_table(comparison.sites))
+    return "\n\n".join(parts)
 
 
 def improvement_table(comparison: Comparison, objective: str, axis: str) -> str:

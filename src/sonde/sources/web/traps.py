@@ -82,11 +82,21 @@ class TrapDetector:
         shapes = _shapes(url)
         *_, place = shapes.values()  # the widest
         fresh = self._is_fresh(place, word_pairs(content[:_READ]))
+        self._tally(url, shapes, fresh)
+        return fresh
+
+    def told(self, url: str, fresh: bool) -> None:
+        """Take in what ``observe`` said of a page, where its content is not at hand any more.
+
+        The tallies become what they were; words read on that page count as new once more.
+        """
+        self._tally(url, _shapes(url), fresh)
+
+    def _tally(self, url: str, shapes: dict[str, str], fresh: bool) -> None:
         for shape in shapes.values():
             self._tallies.setdefault(shape, _Tally()).add(fresh)
         if not fresh:
             self._suspects[group_of(url)] = None
-        return fresh
 
     def _is_fresh(self, place: str, pairs: NDArray[np.uint32]) -> bool:
         known = self._read.pop(place, None)

@@ -1,0 +1,59 @@
+"""The command line: one file a command.
+
+A command module offers ``add_parser(commands)``, which adds its sub-parser (with an example in
+the help) and sets ``run``, a function from parsed arguments to an exit status. Results go to
+standard output, progress and notices to standard error. An ``InputError`` from anywhere below is
+printed as one line and ends with status 2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NoReturn
+
+from sonde.errors import InputError, SondeError
+
+COMMANDS = ("simulate", "seeds", "budget", "doctor")
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of every command."""
+    top = Parser(
+        prog="sonde",
+        description="Budgeted, adaptive graph exploration: focused crawling done right.",
+        epilog="example: sonde simulate graph/ --random-seeds 10 --budget 1000",
+    )
+    commands = top.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
+    for name in COMMANDS:
+        import_module(f"sonde.cli.{name}").add_parser(commands)
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; its exit status."""
+    args = parser().parse_args(arguments)
+    try:
+        status: int = args.run(args)
+        sys.stdout.flush()
+    except InputError as error:
+        print(f"sonde: {' '.join(str(error).splitlines())}", file=sys.stderr)
+        return 2
+    except SondeError as error:
+        print(f"sonde: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        # The reader of our output has gone; what it wanted it has.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return status

@@ -1,0 +1,122 @@
+"""``sonde export``: a run for other programs."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from sonde.errors import InputError
+from sonde.sources.web.charset import decode
+from sonde.sources.web.decoding import BadEncoding, unpack
+from sonde.sources.web.exchange import Limits
+from sonde.sources.web.markdown import main_markdown, main_text
+from sonde.sources.web.page import read_page
+from sonde.sources.web.pdf import read_pdf
+from sonde.store.export import (
+    Prose,
+    export_graph,
+    export_graphml,
+    export_lines,
+    export_parquet,
+    write_lines,
+)
+from sonde.store.reading import RunReader
+from sonde.store.warcreader import Archived
+
+EXAMPLES = """examples:
+  sonde export run/ --parquet tables/
+  sonde export run/ --jsonl pages.jsonl --markdown
+  sonde export run/ --graph graph/ && sonde simulate graph/ --random-seeds 1 --budget 100
+
+--parquet   visits, links, ledger (one row a request's lease) and not_taken (every URL that was
+            seen and not visited, with the reason)
+--jsonl     one object a page, with its main text; - for standard output
+--graph     nodes with scores and edges with link scores, for sonde simulate
+"""
+
+_HTML = ("text/html", "application/xhtml+xml")
+
+
+def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
+    """Add ``sonde export``."""
+    parser = commands.add_parser(
+        "export",
+        help="write a run for other programs",
+        description="Write a run for other programs. Also while the crawl is going on: what is"
+        " exported then is the run as it stood when the export began.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("run_folder", metavar="run", type=Path, help="a run folder")
+    parser.add_argument("--parquet", type=Path, metavar="DIR", help="tables in a new folder")
+    parser.add_argument("--jsonl", metavar="FILE", help="pages with their main text")
+    parser.add_argument(
+        "--markdown", action="store_true", help="with --jsonl: the text as Markdown"
+    )
+    parser.add_argument("--graph", type=Path, metavar="DIR", help="a new graph folder")
+    parser.add_argument("--graphml", type=Path, metavar="FILE", help="the graph as GraphML")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write what was asked for."""
+    if not (args.parquet or args.jsonl or args.graph or args.graphml):
+        raise InputError("nothing to export: give --parquet, --jsonl, --graph or --graphml")
+    if args.markdown and not args.jsonl:
+        raise InputError("--markdown goes with --jsonl")
+    with RunReader(args.run_folder) as reader:
+        if args.parquet:
+            export_parquet(reader, args.parquet)
+        if args.graph:
+            export_graph(reader, args.graph)
+        if args.graphml:
+            export_graphml(reader, args.graphml)
+        if args.jsonl:
+            _export_lines(reader, args.jsonl, args.markdown)
+    return 0
+
+
+def _export_lines(reader: RunReader, target: str, markdown: bool) -> None:
+    archived = reader.count("SELECT count(warc) FROM pages")
+    if markdown and not archived and reader.count("SELECT count(*) FROM pages"):
+        raise InputError(f"{reader.folder}: kept no pages, and Markdown is made of them")
+    prose = _prose(markdown)
+    if archived and not markdown and find_spec("resiliparse") is None:
+        print(
+            "sonde: texts are all visible text but navigation; for the main content alone:"
+            " pip install 'sonde[text]'",
+            file=sys.stderr,
+        )
+    if target == "-":
+        missing = write_lines(reader, sys.stdout, prose, stored_text=not markdown)
+    else:
+        missing = export_lines(reader, Path(target), prose, stored_text=not markdown)
+    if missing:
+        print(f"sonde: {missing:,} pages have no text that could be read", file=sys.stderr)
+
+
+def _prose(markdown: bool) -> Prose:
+    """How a stored page becomes text."""
+    extracting = find_spec("resiliparse") is not None
+
+    def prose(page: Archived, media_type: str) -> str | None:
+        try:
+            body, _ = unpack(page.body, page.header("Content-Encoding"), Limits().unpacked)
+        except BadEncoding:
+            return None
+        content_type = page.header("Content-Type")
+        if media_type in _HTML:
+            if markdown:
+                return main_markdown(body, page.url, content_type=content_type)
+            if extracting:
+                return main_text(body, content_type=content_type)
+            return read_page(body, page.url, content_type=content_type).content
+        if media_type == "application/pdf":
+            read = read_pdf(body, page.url)
+            return None if read is None else read.content
+        return decode(body, content_type)[0] if media_type.startswith("text/") else None
+
+    return prose

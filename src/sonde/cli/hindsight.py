@@ -1,0 +1,131 @@
+"""What the model thought of a node at any time, by telling the run's log to a fresh explorer."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+
+from sonde.budgets import Budget
+from sonde.crawl.settings import Settings
+from sonde.errors import InputError
+from sonde.explorer import Explorer
+from sonde.records import Link, Visit
+from sonde.store.history import Entry, entries, nodes, spend_from
+from sonde.store.reading import RunReader
+from sonde.store.summary import RANKED
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What one estimator says of a node; ``rank`` is 0 beyond ``RANKED``."""
+
+    chooser: str
+    estimate: float | None
+    rank: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The node as the model saw it after so many visits; ``because`` is the lease of the page
+    whose links changed it, ``None`` for the last word."""
+
+    visits: int
+    because: int | None
+    opinions: tuple[Opinion, ...]
+
+
+def settings_of(run: RunReader) -> Settings:
+    """What the run was told; what it keeps besides settings is left out."""
+    known = {field.name for field in fields(Settings)}
+    config = run.meta("config") or {}
+    return Settings.of({name: value for name, value in config.items() if name in known})
+
+
+def explorer_of(run: RunReader) -> Explorer:
+    """A fresh explorer of the run's own making."""
+    settings = settings_of(run)
+    return Explorer(
+        settings.estimator,
+        settings.strategy,
+        settings.limits,
+        settings.objective,
+        settings.seed,
+        grouped=(run.meta("config") or {}).get("source", "web") == "web",
+    )
+
+
+def hindsight(
+    run: RunReader, explorer: Explorer, url: str, before: int | None = None
+) -> list[Moment]:
+    """How the opinion of a node changed, as long as it was on the frontier.
+
+    The log is told up to the lease `before`, or to its end. The last moment is the state then;
+    only it has ranks, because a rank looks at the whole frontier.
+    """
+    moments: list[Moment] = []
+    changed: int | None = None
+    for entry in retold(run, explorer):
+        if changed is not None:
+            moments += _moment(explorer, url, changed, ranked=False)
+            changed = None
+        if entry.kind == "lease" and entry.lease is not None:
+            if entry.lease.number == before:
+                break
+            if entry.lease.node == url:
+                moments += _moment(explorer, url, None, ranked=True)
+        if isinstance(entry.outcome, Visit) and entry.lease is not None:
+            linked = any(link.target == url for link in entry.outcome.links)
+            changed = entry.lease.number if linked else None
+    if changed is not None:
+        moments += _moment(explorer, url, changed, ranked=False)
+    return moments + _moment(explorer, url, None, ranked=True)
+
+
+def retold(run: RunReader, explorer: Explorer) -> Iterator[Entry]:
+    """Tell the log; each entry is given out before the explorer hears of it."""
+    try:
+        known = nodes(run.database)
+        for entry in entries(run.database, known):
+            yield entry
+            lease, outcome = entry.lease, entry.outcome
+            if entry.kind == "seed" and entry.node is not None:
+                place = known[entry.node]
+                explorer.add_seeds([Link(place.url, group=place.host or None)])
+            elif entry.kind == "budget":
+                explorer.account.budget = Budget(**entry.data)
+            elif entry.kind in ("time", "lost"):
+                explorer.spend(spend_from(entry.data))
+            elif lease is not None:
+                if entry.kind == "lease":
+                    explorer.relet(lease, spend_from(entry.data.get("hold")))
+                elif entry.kind == "extend":
+                    explorer.extend(lease, spend_from(entry.data))
+                elif outcome is not None:
+                    explorer.tell(lease, outcome)
+            if "dice" in entry.data:
+                explorer.dice = tuple(entry.data["dice"])
+    except sqlite3.DatabaseError as error:
+        raise InputError(f"{run.folder}: cannot be read: {error}") from None
+
+
+def _moment(explorer: Explorer, url: str, because: int | None, *, ranked: bool) -> list[Moment]:
+    """One moment, or none where the node is not on the frontier."""
+    number = explorer.number_of(url)
+    frontier = explorer._model.frontier
+    slot = -1 if number is None else int(frontier.slot_of[number])
+    if slot < 0 or not frontier.row_live[slot]:
+        return []
+    opinions = []
+    for chooser, leaf in zip(explorer.estimator.leaves(), frontier.leaves, strict=True):
+        estimate: float | None = float(leaf.estimate(slot))
+        rank: int | None = None
+        if str(chooser) == "random" or (estimate is not None and math.isnan(estimate)):
+            estimate = None
+        elif ranked:
+            if not leaf.active:  # a leaf that had no turn has not followed the frontier
+                leaf.activate()
+            rank = int(leaf.rank(slot, RANKED))
+        opinions.append(Opinion(str(chooser), estimate, rank))
+    return [Moment(explorer.visits, because, tuple(opinions))]

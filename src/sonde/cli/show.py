@@ -1,0 +1,187 @@
+"""``sonde show``: what came of a run."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from sonde.cli.hindsight import settings_of
+from sonde.cli.printing import amount, harmless, number, print_table
+from sonde.crawl.events import STOPS
+from sonde.store import summary
+from sonde.store.reading import RunReader
+
+_BARS = "▁▂▃▄▅▆▇█"
+_CHART = 40
+
+
+def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
+    """Add ``sonde show``."""
+    parser = commands.add_parser(
+        "show",
+        help="say what came of a run",
+        description="Say what came of a run: the best pages, what was spent on what, hosts,"
+        " errors, and why it stopped. Also while the crawl is going on.",
+        epilog="example: sonde show run/ --top 20",
+    )
+    parser.add_argument("run_folder", metavar="run", type=Path, help="a run folder")
+    parser.add_argument("--top", type=_count, default=10, help="best pages (default: %(default)s)")
+    parser.add_argument("--hosts", type=_count, default=10, help="hosts (default: %(default)s)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print what came of a run."""
+    with RunReader(args.run_folder) as reader:
+        if args.json:
+            print(json.dumps(as_json(reader, args.top)))
+        else:
+            _print(reader, args.top, args.hosts)
+    return 0
+
+
+def as_json(reader: RunReader, top: int) -> dict[str, Any]:
+    """The object that ``--json`` prints; all hosts are in it."""
+    return {
+        "run": str(reader.folder),
+        "stop": reader.stop,
+        "budget": budget(reader),
+        **asdict(summary.totals(reader)),
+        "best": [asdict(page) for page in summary.best_pages(reader, top)],
+        "spend": [asdict(reason) for reason in summary.reasons(reader)],
+        "hosts": [asdict(host) for host in summary.hosts(reader)],
+        "refused_by_reason": summary.refusals(reader),
+        "flags": summary.flags(reader),
+        "ranks": asdict(summary.ranks(reader)),
+        "harvest": [asdict(point) for point in summary.harvest(reader)],
+    }
+
+
+def budget(reader: RunReader) -> int | None:
+    """The limit in requests, as it was last set."""
+    raised = reader.one("SELECT data FROM log WHERE kind = 'budget' ORDER BY seq DESC LIMIT 1")
+    if raised is not None:
+        limit: int | None = json.loads(raised[0] or "{}").get("requests")
+        return limit
+    return settings_of(reader).limits.requests
+
+
+def _print(reader: RunReader, top: int, most_hosts: int) -> None:
+    totals = summary.totals(reader)
+    stop = harmless(reader.stop or "")
+    meaning = f"stopped: {STOPS.get(stop, stop)}" if stop else "not finished"
+    print(f"{reader.folder}: {meaning}")
+    limit = budget(reader)
+    print(
+        f"{totals.visits:,} visits brought {number(totals.value)} for {totals.requests:,}"
+        f"{'' if limit is None else f' of {limit:,}'} requests and {amount(totals.bytes)}"
+        f"{_span(totals)}"
+    )
+    print(
+        f"{totals.known:,} URLs known, {totals.frontier:,} of them still on the frontier;"
+        f" {totals.refused:,} refused"
+    )
+    if totals.in_flight:
+        print(f"{totals.in_flight:,} requests in flight")
+    _print_harvest(reader)
+    _print_ranks(reader)
+    best = summary.best_pages(reader, top)
+    if best:
+        print("\nbest pages")
+        print_table(
+            (">score", ">predicted", "url", "title"),
+            [
+                (number(page.score), number(page.predicted), page.url, harmless(page.title, 60))
+                for page in best
+            ],
+        )
+    print("\nspend")
+    print_table(
+        ("outcome", "reason", ">times", ">requests", ">received", ">seconds"),
+        [
+            (
+                row.outcome,
+                row.reason or "-",
+                f"{row.leases:,}",
+                f"{row.requests:,}",
+                amount(row.bytes),
+                f"{row.seconds:,.1f}",
+            )
+            for row in summary.reasons(reader)
+        ],
+    )
+    _print_hosts(reader, most_hosts)
+    for title, counts in (
+        ("URLs not taken", summary.refusals(reader)),
+        ("pages marked", summary.flags(reader)),
+    ):
+        if counts:
+            print(f"\n{title}: " + ", ".join(f"{harmless(k)} {v:,}" for k, v in counts.items()))
+
+
+def _print_hosts(reader: RunReader, most: int) -> None:
+    hosts = summary.hosts(reader)
+    if not hosts:
+        return
+    print(f"\nhosts ({min(most, len(hosts))} of {len(hosts):,})")
+    print_table(
+        ("host", ">requests", ">failures", ">visits", ">value", ">received", ">rtt", ">delay"),
+        [
+            (
+                row.host,
+                f"{row.requests:,}",
+                f"{row.failures:,}",
+                f"{row.visits:,}",
+                number(row.value),
+                amount(row.bytes),
+                "-" if row.rtt is None else f"{row.rtt * 1000:,.0f} ms",
+                "-" if row.delay is None else f"{row.delay:g} s",
+            )
+            for row in hosts[:most]
+        ],
+    )
+
+
+def _print_harvest(reader: RunReader) -> None:
+    curve = summary.harvest(reader, _CHART)
+    if not curve or curve[-1].requests == 0:
+        return
+    last = curve[-1]
+    heights = [
+        _BARS[round(point.value / last.value * (len(_BARS) - 1))] if last.value else _BARS[0]
+        for point in curve
+    ]
+    middle = curve[len(curve) // 2]
+    late = last.requests - middle.requests
+    recent = f", {(last.value - middle.value) / late:.3f} in the second half" if late else ""
+    print(f"harvest {''.join(heights)} {last.value / last.requests:.3f} a request{recent}")
+
+
+def _print_ranks(reader: RunReader) -> None:
+    ranks = summary.ranks(reader)
+    if not ranks.picks:
+        return
+    beyond = f", {ranks.beyond:,} beyond {summary.RANKED}" if ranks.beyond else ""
+    mean = "" if ranks.mean is None else f", rank {ranks.mean:.1f} on average{beyond}"
+    print(
+        f"politeness: {ranks.first / ranks.picks:.0%} of {ranks.picks:,} picks were the best of"
+        f" all{mean}"
+    )
+
+
+def _span(totals: summary.Totals) -> str:
+    if totals.started is None or totals.ended is None:
+        return ""
+    began = time.strftime("%Y-%m-%d %H:%M", time.localtime(totals.started))
+    return f", from {began} on, for {totals.ended - totals.started:,.0f} s"
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
+    return int(text)

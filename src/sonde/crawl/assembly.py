@@ -1,0 +1,243 @@
+"""From a response to a visit: read, scored, its links sorted into those to follow and the rest.
+
+A page's worth counts once: a page that another one has already said (nearly the same words), and
+one that asks not to be indexed, score 0; their links may still be followed. A link's promise is
+its score times what its place still yields (see ``sources.web.traps``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections.abc import Callable, Sequence
+
+from sonde.crawl.book import VISITED, Book, PageFacts, PageVisit
+from sonde.crawl.hosts import Hosts
+from sonde.crawl.memory import Memory
+from sonde.crawl.scope import Scope
+from sonde.crawl.settings import Settings
+from sonde.records import Failure, Lease, Link, Outcome, Skip
+from sonde.scorers.document import Scorer
+from sonde.sources.web.address import group_of
+from sonde.sources.web.exchange import Response
+from sonde.sources.web.feeds import Feed, is_feed, read_feed
+from sonde.sources.web.page import Page, PageLink, plain_page, read_page
+from sonde.sources.web.pdf import read_pdf
+from sonde.sources.web.robots import RobotsCache, directives
+
+HTML = frozenset(("text/html", "application/xhtml+xml", ""))
+FEEDS = frozenset(
+    (
+        "application/xml",
+        "text/xml",
+        "application/rss+xml",
+        "application/atom+xml",
+        "application/rdf+xml",
+        "application/gzip",
+        "application/x-gzip",
+    )
+)
+
+Keep = Callable[[Response], str | None]
+"""Stores a response and says where; ``None`` where pages are not kept."""
+
+
+class Assembler:
+    """Makes visits. What it learns on the way is in its ``memory``."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        scorer: Scorer,
+        scope: Scope,
+        memory: Memory,
+        robots: RobotsCache,
+        hosts: Hosts,
+        book: Book,
+        keep: Keep | None,
+    ) -> None:
+        self.settings = settings
+        self.scorer = scorer
+        self.scope = scope
+        self.memory = memory
+        self.robots = robots
+        self.hosts = hosts
+        self.book = book
+        self.keep = keep
+        self._languages = tuple(language.lower() for language in settings.languages)
+
+    # -- reading -------------------------------------------------------------------------------
+
+    def read(self, response: Response) -> Page | Feed | Failure:
+        """What a body says, by its media type."""
+        media = response.media_type
+        if media in FEEDS or (media in ("", "text/plain") and is_feed(response.body, media)):
+            feed = read_feed(response.body, response.url)
+            if feed is not None:
+                return feed
+        if media == "application/pdf":
+            return read_pdf(response.body, response.url) or Failure("unreadable")
+        if media == "text/plain":
+            return plain_page(response.body.decode("utf-8", "replace"), response.url)
+        return read_page(
+            response.body,
+            response.url,
+            content_type=response.content_type,
+            language=response.headers.get("Content-Language", ""),
+        )
+
+    # -- visits --------------------------------------------------------------------------------
+
+    def visit(
+        self, lease: Lease, depth: int, response: Response, page: Page, now: float
+    ) -> Outcome:
+        """The outcome of a page. Everything here happens at once: nothing may come between
+        scoring a page and telling the explorer."""
+        url = str(lease.node)
+        if self._languages and page.language and not self._speaks(page.language):
+            return Skip("language")
+        canonical = self._canonical(page)
+        if canonical is not None and self.book.became(self.stands_for(canonical)) == VISITED:
+            self.book.journal.refuse(page.url, "duplicate", lease.number)
+            return Skip("duplicate")
+        orders = directives(page.robots) | directives(response.headers.get("X-Robots-Tag", ""))
+        beta, alphas = self.scorer.score(page)
+        mark = page.fingerprint
+        fresh = self.memory.traps.observe(page.url, page.content)
+        flags = []
+        if page.needs_script:
+            flags.append("needs-script")
+        if response.cut or page.cut:
+            flags.append("cut")
+        if orders.noindex:
+            flags.append("noindex")
+            beta = 0.0
+        elif self.memory.near.find(mark) is not None:
+            flags.append("near-duplicate")
+            beta = 0.0
+        links: list[Link] = []
+        if not (orders.nofollow and self.settings.nofollow):
+            links = self._links(page.links, alphas, depth + 1, lease.number, now)
+        self.memory.visited(url, page.url, canonical, mark)
+        kept = not orders.noindex
+        return PageVisit(
+            score=beta,
+            links=links,
+            facts=PageFacts(
+                final_url=page.url,
+                status=response.status,
+                media_type=response.media_type,
+                language=page.language[:35],
+                title=page.title[:500] if kept else "",
+                fingerprint=mark,
+                digest=hashlib.sha1(response.body, usedforsecurity=False).digest(),
+                etag=response.headers.get("ETag"),
+                modified=response.headers.get("Last-Modified"),
+                rtt=response.rtt,
+                canonical=canonical,
+                flags=" ".join(flags),
+                text=self._text(page) if kept else None,
+                warc=self.keep(response) if kept and self.keep is not None else None,
+                fresh=fresh,
+            ),
+        )
+
+    def feed(self, lease: Lease, depth: int, response: Response, feed: Feed, now: float) -> Outcome:
+        """The outcome of a sitemap or a feed: it is worth nothing itself, and its links are scored
+        by their titles."""
+        titles: list[str] = []
+        spans: list[PageLink] = []
+        place = 0
+        for entry in feed.links:
+            spans.append(PageLink(entry.url, place, place + len(entry.title)))
+            titles.append(entry.title)
+            place += len(entry.title) + 1
+        text = " ".join(titles)
+        page = Page(url=response.url, text=text, links=tuple(spans), window=0)
+        _, alphas = self.scorer.score(page)
+        return PageVisit(
+            score=0.0,
+            links=self._links(spans, alphas, depth, lease.number, now),
+            facts=PageFacts(
+                final_url=response.url,
+                status=response.status,
+                media_type=response.media_type,
+                etag=response.headers.get("ETag"),
+                modified=response.headers.get("Last-Modified"),
+                rtt=response.rtt,
+                flags="feed cut" if feed.cut else "feed",
+                level=True,
+            ),
+        )
+
+    def _text(self, page: Page) -> bytes | None:
+        if self.keep is not None or not self.settings.text:
+            return None
+        return zlib.compress(page.content.encode("utf-8", "replace"), 1)
+
+    def _speaks(self, language: str) -> bool:
+        return any(
+            language == wanted or language.startswith(f"{wanted}-") for wanted in self._languages
+        )
+
+    def _canonical(self, page: Page) -> str | None:
+        """What the page says its URL is, where that is another one within the scope."""
+        canonical = page.canonical
+        if canonical is None or canonical == page.url or canonical not in self.scope:
+            return None
+        return canonical
+
+    def stands_for(self, url: str) -> str:
+        """The URL under which a page is known."""
+        url = self.memory.variants.canonical(url)
+        return self.memory.aliases.get(url, url)
+
+    # -- links ---------------------------------------------------------------------------------
+
+    def _links(
+        self,
+        links: Sequence[PageLink],
+        alphas: Sequence[float],
+        depth: int,
+        lease: int,
+        now: float,
+    ) -> list[Link]:
+        """The links to follow, each target once, with the sum of its promises."""
+        number_of = self.book.explorer.number_of
+        factor_of = self.memory.traps.factor
+        heeds = self.settings.nofollow
+        decided: dict[str, tuple[str, float] | None] = {}
+        found: dict[str, float] = {}
+        for link, alpha in zip(links, alphas, strict=True):
+            url = link.url
+            if heeds and link.nofollow:
+                if number_of(url) is None:
+                    self.book.journal.refuse(url, "nofollow", lease)
+                continue
+            if url in decided:
+                decision = decided[url]
+            else:
+                target = self.stands_for(url)
+                decision = (target, factor_of(target))
+                if number_of(target) is None:
+                    why = self._refusal(target, depth, now)
+                    if why is not None:
+                        self.book.journal.refuse(url, why, lease)
+                        decision = None
+                decided[url] = decision
+            if decision is not None:
+                target, factor = decision
+                found[target] = found.get(target, 0.0) + alpha * factor
+        return [Link(target, alpha, group_of(target)) for target, alpha in found.items()]
+
+    def _refusal(self, url: str, depth: int, now: float) -> str | None:
+        """Why a URL never seen before is not put on the frontier."""
+        if url not in self.scope:
+            return "scope"
+        if self.settings.depth is not None and depth > self.settings.depth:
+            return "too-deep"
+        if self.memory.traps.verdict(url) is not None:
+            return "trap"
+        if self.robots.allowed(url, now) is False:
+            return "robots"
+        return self.hosts.exhausted(group_of(url))

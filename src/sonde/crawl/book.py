@@ -1,0 +1,311 @@
+"""The book: an explorer and the run's journal, kept in step.
+
+Every call that changes the explorer writes its row of the log in the same breath, so that the log
+can be told to a fresh explorer (``resume``) and gives the same state. Nothing here waits, and
+nothing is committed here: the driver says when.
+"""
+
+from __future__ import annotations
+
+import time
+from array import array
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sonde.budgets import Budget
+from sonde.errors import InputError
+from sonde.explorer import Explorer
+from sonde.records import Failure, Group, Lease, Link, Node, Outcome, Spend, Visit
+from sonde.store.history import units_of
+from sonde.store.run import Run
+
+WAITING, LEASED, VISITED, DROPPED = range(4)
+"""What became of a node."""
+
+_MOST_DEEP = 65_535
+
+
+@dataclass(frozen=True, slots=True)
+class PageFacts:
+    """What a run keeps of a page, besides score and links; see the table ``pages``."""
+
+    final_url: str
+    status: int = 0
+    media_type: str = ""
+    language: str = ""
+    title: str = ""
+    fingerprint: int = 0
+    digest: bytes | None = None
+    etag: str | None = None
+    modified: str | None = None
+    rtt: float | None = None
+    canonical: str | None = None
+    flags: str = ""
+    text: bytes | None = None
+    warc: str | None = None
+    fresh: bool = True
+    level: bool = False  # its links are no deeper than itself: a sitemap, a feed
+
+
+@dataclass(frozen=True, slots=True)
+class PageVisit(Visit):
+    """A visit with the facts of its page."""
+
+    facts: PageFacts | None = None
+
+
+class Book:
+    """An explorer whose every change is in the log."""
+
+    def __init__(self, explorer: Explorer, run: Run, hold: Spend) -> None:
+        self.explorer = explorer
+        self.run = run
+        self.journal = run.journal
+        self.hold = hold
+        self.depths = array("H")  # by number of node
+        self.status = bytearray()
+        self.waiting: dict[Group, int] = {}  # nodes on the frontier, by group
+        self.on_group: Callable[[Group], None] = lambda group: None
+        """Called with each group that is seen for the first time."""
+        self._groups: dict[Group, int] = {}
+        self._hold_units = units_of(hold)
+        self._dice = explorer.dice
+        self._ready: set[Group] | None = None
+        self._greedy = explorer.strategy.certain == 1.0
+
+    # -- nodes ---------------------------------------------------------------------------------
+
+    def know(self, node: Node, group: Group, depth: int) -> None:
+        """The next node in order of discovery, as it is read back or told for the first time."""
+        self.depths.append(min(depth, _MOST_DEEP))
+        self.status.append(WAITING)
+        if group not in self._groups:
+            self._groups[group] = len(self._groups)
+            self.on_group(group)
+        self.waiting[group] = self.waiting.get(group, 0) + 1
+
+    def groups(self) -> Iterable[Group]:
+        """All groups, in order of discovery."""
+        return self._groups
+
+    def became(self, node: Node) -> int | None:
+        """What became of a node; ``None`` for one never seen."""
+        number = self.explorer.number_of(node)
+        return None if number is None else self.status[number]
+
+    def add_seeds(self, seeds: Iterable[tuple[str, Group]]) -> int:
+        """Name nodes to begin with; how many of them are new."""
+        count = 0
+        for node, group in seeds:
+            if not isinstance(node, str):
+                raise InputError(f"a run keeps nodes as text; {node!r} is not")
+            if self.explorer.number_of(node) is not None:
+                continue
+            number = self.explorer.known
+            self.explorer.add_seeds([Link(node, group=group)])
+            self.know(node, group, 0)
+            self.journal.add("nodes", (number, node, group or "", None, 0))
+            self.journal.log("seed", None, number)
+            count += 1
+        return count
+
+    # -- asking --------------------------------------------------------------------------------
+
+    def ask(self, ready: Collection[Group] | None) -> Lease | None:
+        """Lease the best node, among the ready groups where they are given."""
+        explorer = self.explorer
+        leases = explorer.ask(1, ready=ready, hold=self.hold)
+        turned = {} if explorer.dice == self._dice else {"dice": list(explorer.dice)}
+        self._dice = explorer.dice
+        if not leases:
+            if turned:
+                self.journal.log("dice", data=turned)
+            return None
+        lease = leases[0]
+        number = explorer.number_of(lease.node)
+        assert number is not None
+        rank = 1 if ready is None and self._greedy else explorer.rank(lease)
+        data: dict[str, Any] = self._change_of(ready) | turned
+        if self._hold_units is not None:
+            data["hold"] = self._hold_units
+        self.journal.log("lease", lease.number, number, data)
+        self.journal.add(
+            "leases",
+            (
+                lease.number,
+                number,
+                lease.arm,
+                lease.chooser,
+                lease.predicted,
+                rank,
+                len(self._groups) if ready is None else len(ready),
+                time.time(),
+            ),
+        )
+        self.journal.sent += self.hold.requests
+        self.status[number] = LEASED
+        self.waiting[lease.group] -= 1
+        return lease
+
+    def _change_of(self, ready: Collection[Group] | None) -> dict[str, Any]:
+        """How the ready groups differ from those of the lease before."""
+        before = self._ready
+        if ready is None:
+            self._ready = None
+            return {} if before is None else {"all": True}
+        now = set(ready)
+        self._ready = now
+        if now == before:
+            return {}
+        place = self._groups
+        came = now if before is None else now - before
+        went: set[Group] = set() if before is None else before - now
+        return {
+            name: sorted(place[group] for group in groups)
+            for name, groups in (("on", came), ("off", went))
+            if groups
+        }
+
+    def extend(self, lease: Lease) -> bool:
+        """Hold as much again for a lease; ``False`` when there is not that much."""
+        if not self.explorer.extend(lease, self.hold):
+            return False
+        number = self.explorer.number_of(lease.node)
+        self.journal.log("extend", lease.number, number, self._hold_units)
+        self.journal.sent += self.hold.requests
+        return True
+
+    # -- telling -------------------------------------------------------------------------------
+
+    def tell(
+        self, lease: Lease, outcome: Outcome, seconds: float = 0.0, *, interrupt: bool = False
+    ) -> float:
+        """Settle a lease; the gain."""
+        explorer = self.explorer
+        gain = explorer.tell(lease, outcome)
+        number = explorer.number_of(lease.node)
+        assert number is not None
+        data: dict[str, Any] = {}
+        spent = outcome.spent
+        if spent.cost:
+            data["cost"] = spent.cost
+        retry = False
+        reason: str | None = None
+        score: float | None = None
+        if isinstance(outcome, Visit):
+            kind = "visit"
+            score = outcome.score
+            self.status[number] = VISITED
+            self._page(lease, number, outcome, data)
+        else:
+            kind = "failure" if isinstance(outcome, Failure) else "skip"
+            reason, retry = outcome.reason, outcome.retry
+            self.status[number] = WAITING if retry else DROPPED
+            if retry:
+                self.waiting[lease.group] += 1
+        self.journal.log("interrupt" if interrupt else "settle", lease.number, number, data)
+        self.journal.add(
+            "settled",
+            (
+                "interrupt" if interrupt else kind,
+                reason,
+                int(retry),
+                score,
+                gain,
+                spent.requests,
+                spent.bytes,
+                seconds,
+                time.time(),
+                lease.number,
+            ),
+        )
+        return gain
+
+    def _page(self, lease: Lease, number: int, visit: Visit, data: dict[str, Any]) -> None:
+        facts = visit.facts if isinstance(visit, PageVisit) else None
+        if facts is None:
+            facts = PageFacts(str(lease.node))
+        elif not facts.fresh:
+            data["fresh"] = False
+        if visit.records:
+            data["records"] = list(visit.records)
+        targets, scores = self._links(lease, number, visit.links, 0 if facts.level else 1)
+        mark = facts.fingerprint
+        self.journal.add(
+            "pages",
+            (
+                lease.number,
+                number,
+                facts.final_url,
+                facts.status,
+                facts.media_type,
+                facts.language,
+                facts.title,
+                mark - (1 << 64) if mark >= 1 << 63 else mark,
+                facts.digest,
+                facts.etag,
+                facts.modified,
+                facts.rtt,
+                facts.canonical,
+                facts.flags,
+                facts.text,
+                facts.warc,
+                targets,
+                scores,
+            ),
+        )
+
+    def _links(
+        self, lease: Lease, number: int, links: Sequence[Link], step: int
+    ) -> tuple[bytes, bytes]:
+        """The links as arrays; nodes seen for the first time become known."""
+        number_of = self.explorer.number_of
+        depth = self.depths[number] + step
+        targets: list[int] = []
+        known = len(self.status)
+        new = []
+        for link in links:
+            target = number_of(link.target)
+            assert target is not None
+            targets.append(target)
+            if target == known:  # numbers follow the order of the links
+                if not isinstance(link.target, str):
+                    raise InputError(f"a run keeps nodes as text; {link.target!r} is not")
+                self.know(link.target, link.group, depth)
+                new.append((target, link.target, link.group or "", lease.number, depth))
+                known += 1
+        if new:
+            self.journal.extend("nodes", new)
+        alphas = np.array([link.score for link in links], dtype="<f8")
+        return np.array(targets, dtype="<i4").tobytes(), alphas.tobytes()
+
+    def spend(self, spent: Spend, kind: str = "time") -> None:
+        """Book what went outside any lease."""
+        self.explorer.spend(spent)
+        self.journal.log(kind, data=units_of(spent) or {"requests": 1})
+
+    def ready_was(self, data: dict[str, Any], names: Sequence[Group]) -> None:
+        """What the log says of the ready groups at a lease that is read back."""
+        if data.get("all"):
+            self._ready = None
+        elif "on" in data or "off" in data:
+            now = set() if self._ready is None else self._ready
+            now |= {names[place] for place in data.get("on", ())}
+            self._ready = now - {names[place] for place in data.get("off", ())}
+
+    def caught_up(self) -> None:
+        """The log has been told: go on from its dice."""
+        self._dice = self.explorer.dice
+
+    def raise_budget(self, budget: Budget) -> None:
+        """Go on under another limit."""
+        self.explorer.account.budget = budget
+        units = {
+            unit: getattr(budget, unit)
+            for unit in ("requests", "bytes", "seconds", "cost")
+            if getattr(budget, unit) is not None
+        }
+        self.journal.log("budget", data=units)

@@ -1,0 +1,76 @@
+"""A run taken up again: its log, told to a fresh explorer.
+
+Leases are *relet* rather than asked for, so nothing is chosen anew and nothing depends on a clock;
+the dice are set to where the log left them. Model and dice are then, bit for bit, those of the
+explorer that wrote the log. What was in flight counts as spent, and its node may be asked again.
+"""
+
+from __future__ import annotations
+
+from sonde.budgets import Budget
+from sonde.crawl.book import DROPPED, LEASED, VISITED, WAITING, Book
+from sonde.records import Failure, Lease, Link, Spend, Visit
+from sonde.store.history import entries, nodes, spend_from
+
+
+def replay(book: Book) -> list[Lease]:
+    """Tell the whole log; the leases that were in flight at its end, in their order."""
+    explorer = book.explorer
+    known = nodes(book.run.database)
+    for node in known:
+        book.know(node.url, node.host or None, node.depth)
+    groups = list(book.groups())
+    open_leases: dict[int, Lease] = {}
+    for entry in entries(book.run.database, known):
+        lease, outcome = entry.lease, entry.outcome
+        if lease is not None and not explorer.grouped:
+            lease = Lease(lease.number, lease.node, None, lease.predicted, lease.chooser, lease.arm)
+        if entry.kind == "seed":
+            assert entry.node is not None
+            place = known[entry.node]
+            explorer.add_seeds([Link(place.url, group=place.host or None)])
+        elif entry.kind == "lease":
+            assert lease is not None
+            assert entry.node is not None
+            explorer.relet(lease, spend_from(entry.data.get("hold")))
+            open_leases[lease.number] = lease
+            book.status[entry.node] = LEASED
+            book.waiting[lease.group] -= 1
+            book.ready_was(entry.data, groups)
+        elif entry.kind == "extend":
+            assert lease is not None
+            explorer.extend(lease, spend_from(entry.data))
+        elif entry.kind in ("settle", "interrupt"):
+            assert lease is not None
+            assert outcome is not None
+            assert entry.node is not None
+            del open_leases[lease.number]
+            explorer.tell(lease, outcome)
+            if isinstance(outcome, Visit):
+                book.status[entry.node] = VISITED
+            else:
+                book.status[entry.node] = WAITING if outcome.retry else DROPPED
+                book.waiting[lease.group] += outcome.retry
+        elif entry.kind == "budget":
+            explorer.account.budget = Budget(**entry.data)
+        elif entry.kind in ("time", "lost"):
+            explorer.spend(spend_from(entry.data))
+        if "dice" in entry.data:
+            explorer.dice = tuple(entry.data["dice"])
+    book.caught_up()
+    return list(open_leases.values())
+
+
+def settle_interrupted(book: Book, leases: list[Lease]) -> None:
+    """What was in flight when the run was killed: it may have left, so it is spent."""
+    account = book.explorer.account
+    for lease in leases:
+        held = book.explorer.held(lease)
+        book.tell(lease, Failure("interrupted", retry=True, spent=held), interrupt=True)
+    if book.run.power_lost:
+        lost = book.run.journal.reserved - account.spent.requests
+        lost = int(min(lost, account.left("requests")))
+        if lost > 0:
+            size = int(min(lost * book.hold.bytes, account.left("bytes")))
+            book.spend(Spend(requests=lost, bytes=size), "lost")
+    book.journal.sent = account.spent.requests

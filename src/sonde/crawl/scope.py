@@ -1,0 +1,75 @@
+"""Which URLs belong to a crawl.
+
+A URL is in scope when its host, its registrable domain or a path prefix is named. Where the user
+names none, the seeds say it, as widely as ``reach`` asks: their hosts, their domains, the folders
+that they stand in, or the whole Web.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sonde.errors import InputError
+from sonde.sources.web.address import domain_of, group_of, host_of, normalise
+
+REACHES = ("host", "domain", "prefix", "web")
+
+
+class Scope:
+    """Decides on URLs, by host where it can: the answer for a host is kept."""
+
+    def __init__(
+        self,
+        *,
+        hosts: Iterable[str] = (),
+        domains: Iterable[str] = (),
+        prefixes: Iterable[str] = (),
+        everything: bool = False,
+    ) -> None:
+        self.hosts = frozenset(host.lower() for host in hosts)
+        self.domains = frozenset(domain.lower().strip(".") for domain in domains)
+        self.prefixes = tuple(_prefix(prefix) for prefix in prefixes)
+        self.everything = everything
+        self._answers: dict[str, bool] = {}
+
+    @classmethod
+    def of_seeds(cls, seeds: Iterable[str], reach: str) -> Scope:
+        """The scope that seeds span."""
+        if reach not in REACHES:
+            raise InputError(f"unknown scope {reach!r} (one of: {', '.join(REACHES)})")
+        if reach == "web":
+            return cls(everything=True)
+        if reach == "host":
+            return cls(hosts=[group_of(seed) for seed in seeds])
+        if reach == "domain":
+            return cls(domains=[domain_of(host_of(seed)) for seed in seeds])
+        return cls(prefixes=[seed.partition("?")[0].rpartition("/")[0] + "/" for seed in seeds])
+
+    def __contains__(self, url: str) -> bool:
+        """Whether a normalised URL belongs to the crawl."""
+        if self.everything:
+            return True
+        group = group_of(url)
+        answer = self._answers.get(group)
+        if answer is None:
+            if len(self._answers) > 100_000:
+                self._answers.clear()
+            answer = self._answers[group] = self._has(group, url)
+        return answer or (bool(self.prefixes) and url.startswith(self.prefixes))
+
+    def _has(self, group: str, url: str) -> bool:
+        host = host_of(url)
+        if group in self.hosts or host in self.hosts:
+            return True
+        return (
+            host in self.domains
+            or domain_of(host) in self.domains
+            or any(host.endswith("." + domain) for domain in self.domains)
+        )
+
+
+def _prefix(text: str) -> str:
+    prefix = normalise(text)
+    if prefix is None:
+        raise InputError(f"not a URL to crawl under: {text!r}")
+    return prefix

@@ -1,0 +1,197 @@
+"""The configuration of a crawl: what a file, a command line or a call can say.
+
+Every field is plain data, so that it can be written down in TOML and kept with the run. Secrets are
+not in it: ``headers``, ``cookies``, ``auth`` and ``proxy`` may say where a secret comes from
+(``env:NAME`` or ``file:PATH``), and only that is kept.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from sonde.budgets import Budget, planned_requests, seconds_from
+from sonde.crawl.scope import REACHES
+from sonde.errors import InputError
+from sonde.estimators import DEFAULT
+
+HEAD = 32_768
+"""The longest line of a response head; a whole head may have eight times that."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All that a crawl of the Web can be told. Times are seconds or texts such as ``15m``."""
+
+    # What to bring.
+    topic: str | None = None
+    scorer: str | None = None
+    allow_pickle: bool = False
+    # How to choose.
+    estimator: str = DEFAULT
+    strategy: str = "greedy"
+    objective: str = "sum"
+    seed: int = 0
+    # What it may cost.
+    budget: int | None = None
+    bytes: int | None = None
+    seconds: float | str | None = None
+    requests: int | None = None  # a rate plan: so many requests per host ...
+    per: float | str | None = None  # ... in each of these
+    duration: float | str | None = None  # ... for so long ("for" in a file)
+    host_budget: int | None = None
+    domain_budget: int | None = None
+    harvest_below: float | None = None
+    harvest_over: int = 200
+    # What belongs to it.
+    scope: str = "domain"
+    hosts: tuple[str, ...] = ()
+    domains: tuple[str, ...] = ()
+    prefixes: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    depth: int | None = None
+    nofollow: bool = True  # whether what pages and links say about following is heeded
+    # How to ask.
+    delay: float = 1.0
+    concurrency: int = 32
+    per_host: int = 1
+    retries: int = 2
+    redirects: int = 5
+    timeout: float = 60.0
+    max_size: int = 10_000_000
+    contact: str | None = None
+    user_agent: str | None = None
+    headers: tuple[str, ...] = ()
+    cookies: tuple[str, ...] = ()
+    auth: tuple[str, ...] = ()
+    proxy: str | None = None
+    ca_file: str | None = None
+    allow_private: bool = False
+    # What to keep.
+    pages: bool = True
+    text: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("seconds", "per", "duration"):
+            value = getattr(self, name)
+            if isinstance(value, str):
+                object.__setattr__(self, name, seconds_from(value))
+        for name, least in _LEAST.items():
+            value = getattr(self, name)
+            if value is not None and not value >= least:
+                raise InputError(f"{name} must be {least:g} or more, not {value}")
+        if self.scope not in REACHES:
+            raise InputError(f"unknown scope {self.scope!r} (one of: {', '.join(REACHES)})")
+        plan = (self.requests, self.per, self.duration)
+        if any(part is not None for part in plan) and None in plan:
+            raise InputError("a rate plan needs all of requests, per and for")
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any], where: str = "settings") -> Settings:
+        """Settings from plain data; an unknown name or a wrong kind of value is an error."""
+        known = {field.name: field for field in fields(cls)}
+        told: dict[str, Any] = {}
+        for name, value in values.items():
+            field = known.get(_SPELT.get(name, name.replace("-", "_")))
+            if field is None:
+                near = difflib.get_close_matches(name, known, 1)
+                hint = f": did you mean {near[0]}?" if near else f" (known: {', '.join(known)})"
+                raise InputError(f"{where}: unknown setting {name!r}{hint}")
+            told[field.name] = _checked(where, name, value, str(field.type))
+        return cls(**told)
+
+    def as_data(self) -> dict[str, Any]:
+        """What differs from the defaults, as plain data."""
+        return {
+            field.name: list(value) if isinstance(value, tuple) else value
+            for field in fields(self)
+            if field.default is MISSING or (value := getattr(self, field.name)) != field.default
+        }
+
+    @property
+    def rate(self) -> tuple[int, float] | None:
+        """So many requests per host within so many seconds."""
+        if self.requests is None:
+            return None
+        return self.requests, float(self.per or 0.0)
+
+    @property
+    def limits(self) -> Budget:
+        """The budget, with what a rate plan allows."""
+        budget = Budget(self.budget, self.bytes, _number(self.seconds))
+        if self.requests is not None:
+            duration = float(self.duration or 0.0)
+            planned = planned_requests(self.requests, float(self.per or 0.0), duration)
+            budget = budget & Budget(requests=planned, seconds=duration)
+        return budget
+
+    @property
+    def size_limit(self) -> int:
+        """The most of a body that is read: under a budget in bytes, no more than its twentieth."""
+        if self.bytes is None:
+            return self.max_size
+        return min(self.max_size, max(self.bytes // 20, 65_536))
+
+
+_LEAST = {
+    "delay": 0.0,
+    "concurrency": 1,
+    "per_host": 1,
+    "retries": 0,
+    "redirects": 0,
+    "timeout": 0.001,
+    "max_size": 1_024,
+    "depth": 0,
+    "host_budget": 1,
+    "domain_budget": 1,
+    "harvest_over": 1,
+    "harvest_below": 0.0,
+}
+_SPELT = {"for": "duration", "host": "hosts", "domain": "domains", "language": "languages"}
+
+
+def _number(value: float | str | None) -> float | None:
+    return None if value is None else float(value)
+
+
+def _checked(where: str, name: str, value: Any, kind: str) -> Any:
+    if kind.startswith("tuple"):
+        if isinstance(value, str):
+            value = [value]
+        if not isinstance(value, (list, tuple)) or not all(isinstance(v, str) for v in value):
+            raise InputError(f"{where}: {name} must be a list of texts, not {value!r}")
+        return tuple(value)
+    if value is None and "None" in kind:
+        return None
+    wanted: dict[str, tuple[type, ...]] = {
+        "bool": (bool,),
+        "int": (int,),
+        "float": (int, float),
+        "str": (str,),
+    }
+    allowed = [types for word, types in wanted.items() if word in kind.split(" | ")]
+    good = any(isinstance(value, types) for types in allowed)
+    if not good or (isinstance(value, bool) and "bool" not in kind):
+        raise InputError(f"{where}: {name} must be {kind.replace(' | None', '')}, not {value!r}")
+    return value
+
+
+def read_config(path: str | Path) -> tuple[list[str], dict[str, Any]]:
+    """The seeds and the settings of a TOML file."""
+    try:
+        with Path(path).open("rb") as file:
+            values = tomllib.load(file)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not TOML: {error}") from None
+    seeds = values.pop("seeds", [])
+    if not isinstance(seeds, list) or not all(isinstance(seed, str) for seed in seeds):
+        raise InputError(f"{path}: seeds must be a list of URLs")
+    Settings.of(values, str(path))
+    return seeds, values

@@ -1,0 +1,256 @@
+"""The live Web as a source for the driver: one visit is one page, with all that leads to it.
+
+What comes before the page (robots.txt, redirects, waiting for a host's turn) is in ``Approach``;
+what is made of it in ``assembly``. A URL that is known to be no use when its turn comes (a trap, a
+page visited under another name, robots rules) is skipped and costs nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from sonde.crawl.approach import Approach
+from sonde.crawl.assembly import FEEDS, HTML, Assembler
+from sonde.crawl.book import LEASED, VISITED, Book
+from sonde.crawl.hosts import Hosts
+from sonde.crawl.memory import Memory
+from sonde.crawl.pace import HostPace
+from sonde.crawl.presentation import client_settings
+from sonde.crawl.scope import Scope
+from sonde.crawl.settings import HEAD, Settings
+from sonde.protocols import Allowance
+from sonde.records import Failure, Node, Outcome, Skip, Spend
+from sonde.scorers.document import Scorer
+from sonde.sources.web import pdf
+from sonde.sources.web.address import group_of
+from sonde.sources.web.client import Client
+from sonde.sources.web.exchange import FetchProblem, Limits, Response
+from sonde.sources.web.feeds import Feed
+from sonde.sources.web.guard import Lookup, system_lookup
+from sonde.sources.web.page import Page, read_page
+from sonde.sources.web.politeness import Politeness
+from sonde.sources.web.robots import RobotsCache, RobotsRecord
+from sonde.store.warc import WarcWriter
+
+Renderer = Callable[[str, bytes], Any]
+"""Given the URL and the body of a page that needs JavaScript, gives HTML, or ``None`` for none;
+may be a coroutine function. What it requests itself is not charged."""
+
+_TRANSIENT = frozenset(("timeout", "connect", "disconnected", "slow", "dns")) | {
+    f"http-{status}" for status in (408, 425, 429, 500, 502, 503, 504)
+}
+_GIVE_UP = 5  # troubles of a host in a row after which nothing is tried again
+
+
+class WebSource:
+    """Visits URLs. Use ``close()`` at the end."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        scorer: Scorer,
+        scope: Scope,
+        book: Book,
+        *,
+        renderer: Renderer | None = None,
+        lookup: Lookup = system_lookup,
+    ) -> None:
+        self.settings = settings
+        self.book = book
+        self.scorer = scorer
+        self.renderer = renderer
+        self.scope = scope
+        self.client = Client(client_settings(settings), lookup=lookup)
+        self.robots = RobotsCache()
+        self.memory = Memory()
+        self.hosts = Hosts(
+            book.journal,
+            host_budget=settings.host_budget,
+            domain_budget=settings.domain_budget,
+        )
+        self.pace = HostPace(
+            Politeness(
+                delay=settings.delay,
+                connections=settings.per_host,
+                # Many names behind one address are one server to be polite to.
+                ip_delay=settings.delay,
+                ip_connections=settings.per_host,
+                rate=settings.rate,
+            ),
+            None if settings.proxy is not None else self.client.resolver,
+        )
+        self.limits = Limits(
+            total=settings.timeout,
+            connect=min(10.0, settings.timeout),
+            first_byte=min(20.0, settings.timeout),
+            head=HEAD,
+            body=settings.size_limit,
+            redirects=settings.redirects,
+        )
+        self.robots_limits = Limits(
+            total=min(30.0, settings.timeout),
+            head=HEAD,
+            body=min(512 * 1024, settings.size_limit),
+        )
+        self.fetching_robots: dict[str, asyncio.Future[None]] = {}
+        self.attempts: dict[str, int] = {}
+        self._types = frozenset(settings.types)
+        self._warc: WarcWriter | None = None
+        self.assembler = Assembler(
+            settings,
+            scorer,
+            scope,
+            self.memory,
+            self.robots,
+            self.hosts,
+            book,
+            self._keep if settings.pages and book.run.pages is not None else None,
+        )
+
+    # -- life ----------------------------------------------------------------------------------
+
+    def recall(self) -> str:
+        """Take in what the run knows; what had to be repaired, in words, or nothing."""
+        database = self.book.run.database
+        self.hosts.recall(database)
+        self.memory.recall(database)
+        self.robots.restore(
+            RobotsRecord(*row)
+            for row in database.execute(
+                "SELECT origin, verdict, text, fetched, expires, why FROM robots"
+            )
+        )
+        now = time.monotonic()
+        for record in self.robots.records():
+            delay = self.robots.delay(record.origin)
+            if delay is not None:
+                self.pace.politeness.slow_down(group_of(record.origin + "/"), delay, now)
+        for url, count in database.execute(
+            "SELECT url, count(*) FROM leases JOIN nodes ON nodes.number = leases.node"
+            " WHERE retry AND outcome = 'failure' GROUP BY node"
+        ):
+            self.attempts[url] = count
+        return "" if self.assembler.keep is None else self._opened_warc().report
+
+    def _opened_warc(self) -> WarcWriter:
+        if self._warc is None:
+            folder = self.book.run.pages
+            assert folder is not None
+            last = self.book.run.database.execute(
+                "SELECT warc FROM pages WHERE warc IS NOT NULL ORDER BY lease DESC"
+            ).fetchone()
+            self._warc = WarcWriter(folder, since=None if last is None else last[0])
+            self.book.journal.on_sync = self._warc.sync
+        return self._warc
+
+    def _keep(self, response: Response) -> str | None:
+        return self._opened_warc().write(response.hops, cut=response.cut) if response.hops else None
+
+    def before_commit(self) -> None:
+        """Hand over what changes with every request."""
+        self.hosts.write()
+
+    def snapshot(self) -> dict[str, bytes]:
+        """What a run should be left with, besides the log, by part."""
+        return {"traps": self.memory.state()}
+
+    async def close(self) -> None:
+        """Close connections and files."""
+        await self.client.close()
+        if self._warc is not None:
+            self.book.journal.on_sync = lambda: None
+            self._warc.close()
+
+    # -- one visit -----------------------------------------------------------------------------
+
+    def wanted(self, media: str) -> bool:
+        """Whether a body of this type should be read."""
+        if self._types:
+            return media in self._types or media in FEEDS
+        if media == "application/pdf":
+            return pdf.available()
+        return media in HTML or media in FEEDS or media == "text/plain"
+
+    async def visit(self, node: Node, allowance: Allowance) -> Outcome:
+        """Visit a URL."""
+        url = str(node)
+        approach = Approach(self, allowance, url)
+        try:
+            why = self._useless(url)
+            if why is not None:
+                return Skip(why)
+            answer = await self.client.fetch(
+                url,
+                take=approach.take,
+                allow=approach.allow,
+                limits=self.limits,
+                wanted=self.wanted,
+            )
+            approach.answered(answer)
+            if isinstance(answer, FetchProblem):
+                return self._problem(url, approach, answer)
+            return await self._read(allowance, answer)
+        finally:
+            approach.end()
+
+    def _useless(self, url: str) -> str | None:
+        """Why a leased URL is not worth its request after all."""
+        if self.memory.traps.verdict(url) is not None:
+            return "trap"
+        name = self.assembler.stands_for(url)
+        if name != url and self.book.became(name) in (LEASED, VISITED):
+            return "duplicate"
+        if self.robots.allowed(url, time.time()) is False:
+            return "robots"
+        return None
+
+    def known_elsewhere(self, url: str) -> bool:
+        """Whether a redirect leads to a page that is or is being visited."""
+        name = self.assembler.stands_for(url)
+        return self.book.became(name) in (LEASED, VISITED)
+
+    def _problem(self, url: str, approach: Approach, problem: FetchProblem) -> Outcome:
+        if problem.reason == "not-allowed":
+            return Skip(problem.detail)
+        if problem.reason == "budget":
+            return Skip(approach.refused or "budget", retry=not approach.refused)
+        host = self.hosts[group_of(problem.url)]
+        host.failures += 1
+        tried = self.attempts.get(url, 0)
+        retry = (
+            problem.reason in _TRANSIENT
+            and tried < self.settings.retries
+            and host.troubles < _GIVE_UP
+        )
+        if retry:
+            self.attempts[url] = tried + 1
+        else:
+            self.attempts.pop(url, None)
+        return Failure(problem.reason, retry, Spend(requests=problem.requests))
+
+    async def _read(self, allowance: Allowance, response: Response) -> Outcome:
+        found = self.assembler.read(response)
+        if isinstance(found, Page) and found.needs_script and self.renderer is not None:
+            found = await self._rendered(response, found)
+        now = time.time()
+        lease, depth = allowance.lease, allowance.depth
+        if isinstance(found, Feed):
+            return self.assembler.feed(lease, depth, response, found, now)
+        if isinstance(found, Page):
+            return self.assembler.visit(lease, depth, response, found, now)
+        return found
+
+    async def _rendered(self, response: Response, page: Page) -> Page:
+        assert self.renderer is not None
+        html: Any = self.renderer(response.url, response.body)
+        if inspect.isawaitable(html):
+            waiting: Awaitable[Any] = html
+            html = await waiting
+        if html is None:
+            return page
+        body = html.encode() if isinstance(html, str) else bytes(html)
+        return read_page(body, response.url, content_type="text/html; charset=utf-8")

@@ -1,0 +1,83 @@
+"""What a worker brings home from a batch of documents: rows and links, no raw material."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+import numpy as np
+
+from sonde.lab.data.topics import Counts, Floats, Topics
+
+
+@dataclass
+class Sheaf:
+    """Documents with their links, in order, ready to be pickled.
+
+    ``links[i]`` is how many links document ``i`` has; their targets and alphas follow one another.
+    ``aliases`` are pairs of a name and the name that it stands for. Parallel links of a document
+    are one, at the first one's place: its alpha is the sum, its words are joined by line ends.
+    The texts are empty lists unless they are wanted.
+    """
+
+    names: list[str] = field(default_factory=list)
+    counts: list[Counts] = field(default_factory=list)
+    links: list[int] = field(default_factory=list)
+    targets: list[str] = field(default_factory=list)
+    alphas: list[Floats] = field(default_factory=list)
+    aliases: list[tuple[str, str]] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    anchors: list[str] = field(default_factory=list)
+    contexts: list[str] = field(default_factory=list)
+    problems: Counter[str] = field(default_factory=Counter)
+
+    def add(
+        self,
+        name: str,
+        text: str,
+        content: str,
+        links: list[tuple[str, int, int]],
+        topics: Topics,
+        window: int,
+        keep_text: bool,
+    ) -> None:
+        """Count the topics in one document. ``links`` are (target, start, end in the text)."""
+        places = [link[1] for link in links], [link[2] for link in links]
+        counts, alphas = topics.around(text, *places, window)
+        if content is not text:
+            counts = topics.count(content)
+        order: dict[str, int] = {}
+        slots = [order.setdefault(link[0], len(order)) for link in links]
+        if len(order) < len(links):
+            merged = np.zeros((len(order), len(topics)))
+            np.add.at(merged, slots, alphas)
+            alphas = merged
+        self.names.append(name)
+        self.counts.append(counts)
+        self.links.append(len(order))
+        self.targets += order
+        self.alphas.append(alphas)
+        if keep_text:
+            self.texts.append(content)
+            self._keep_words(text, links, slots, len(order), window)
+
+    def _keep_words(
+        self,
+        text: str,
+        links: list[tuple[str, int, int]],
+        slots: list[int],
+        count: int,
+        window: int,
+    ) -> None:
+        anchors: list[list[str]] = [[] for _ in range(count)]
+        contexts: list[list[str]] = [[] for _ in range(count)]
+        for slot, (_, start, end) in zip(slots, links, strict=True):
+            anchors[slot].append(text[start:end])
+            contexts[slot].append(text[max(0, start - window) : end + window])
+        self.anchors += map("\n".join, anchors)
+        self.contexts += map("\n".join, contexts)
+
+    def starts(self) -> list[int]:
+        """Where each document's links begin, and where the last one's end."""
+        return [0, *accumulate(self.links)]

@@ -1,0 +1,121 @@
+"""Compressed files read as far as they can be read.
+
+A truncated or damaged file ends where it can no longer be decompressed; what was lost is counted,
+not raised. A ``.bz2`` made of several streams, as large dumps are, goes on at the next stream.
+"""
+
+from __future__ import annotations
+
+import bz2
+import io
+import lzma
+import re
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+import zstandard
+
+from sonde.errors import InputError
+
+STEP = 1 << 18
+"""Compressed bytes taken at a time."""
+
+SUFFIXES = (".bz2", ".gz", ".xz", ".zst")
+
+_BZIP_STREAM = re.compile(rb"BZh[1-9]1AY&SY")
+_DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
+
+
+class _Decompressor(Protocol):
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, /) -> bytes: ...
+
+
+_MAKERS: dict[str, Callable[[], _Decompressor]] = {
+    ".bz2": bz2.BZ2Decompressor,
+    ".gz": lambda: zlib.decompressobj(31),
+    ".xz": lambda: lzma.LZMADecompressor(lzma.FORMAT_AUTO),
+    ".zst": lambda: zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj(),
+}
+
+
+def open_raw(path: Path) -> BinaryIO:
+    """The file as it is, or an ``InputError``."""
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
+
+
+def chunks(raw: BinaryIO, suffix: str, problems: Counter[str]) -> Iterator[bytes]:
+    """The decompressed bytes, in pieces; ``suffix`` says how the file is compressed, if at all."""
+    maker = _MAKERS.get(suffix)
+    if maker is None:
+        yield from iter(lambda: raw.read(STEP), b"")
+        return
+    stream: _Decompressor | None = None
+    pending = b""
+    while True:
+        data = pending or raw.read(STEP)
+        pending = b""
+        if not data:
+            break
+        if stream is None:
+            data = data.lstrip(b"\0")  # padding between streams
+            if not data:
+                continue
+            stream = maker()
+        try:
+            out = stream.decompress(data)
+        except _DAMAGE:
+            problems["damaged compressed streams"] += 1
+            stream = None
+            pending = _next_stream(raw, data) if suffix == ".bz2" else b""
+            if not pending:
+                return
+            continue
+        if out:
+            yield out
+        if stream.eof:
+            pending, stream = stream.unused_data, None
+    if stream is not None:
+        problems["truncated compressed files"] += 1
+
+
+def _next_stream(raw: BinaryIO, data: bytes) -> bytes:
+    """The file from the next bzip2 stream on, as far as it is in memory; empty if none is left."""
+    data = data[1:]
+    while True:
+        found = _BZIP_STREAM.search(data)
+        if found:
+            return data[found.start() :]
+        more = raw.read(STEP)
+        if not more:
+            return b""
+        data = data[-9:] + more
+
+
+class Stream(io.RawIOBase):
+    """The same bytes as a file object, for readers that want one."""
+
+    def __init__(self, raw: BinaryIO, suffix: str, problems: Counter[str]) -> None:
+        self._chunks = chunks(raw, suffix, problems)
+        self._left = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        view = memoryview(buffer)  # type: ignore[arg-type]
+        if not self._left:
+            self._left = next(self._chunks, b"")
+        piece = self._left[: len(view)]
+        view[: len(piece)] = piece
+        self._left = self._left[len(piece) :]
+        return len(piece)

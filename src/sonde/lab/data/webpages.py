@@ -1,0 +1,118 @@
+"""Web pages into a draft, read by the same reader as in a live crawl."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from sonde.errors import InputError
+from sonde.lab.data.draft import Draft
+from sonde.lab.data.pagefiles import (
+    RawPage,
+    is_tar,
+    pages_in_file,
+    pages_in_tar,
+    shown,
+)
+from sonde.lab.data.pool import in_order
+from sonde.lab.data.progress import Meter
+from sonde.lab.data.sheaf import Sheaf
+from sonde.lab.data.topics import Topics
+from sonde.lab.data.webarchives import is_archive, pages_in_archive
+from sonde.sources.web.page import WINDOW, read_page
+
+BATCH = 1 << 20
+"""Bytes of pages in a batch, about."""
+
+_INDEX = ("index.html", "index.htm")
+
+
+@dataclass(frozen=True)
+class Site:
+    """What a worker must know."""
+
+    topics: Topics
+    base: str
+    keep_text: bool
+
+
+def read_webpages(
+    source: Path, draft: Draft, topics: Topics, *, base: str, keep_text: bool, jobs: int, meter: Meter
+) -> None:
+    """Read a folder, a tar archive, a WARC or a WACZ file into a draft."""
+    pages = _pages(source, draft.problems, meter, base)
+    work = partial(read_batch, Site(topics, base, keep_text))
+    for sheaf in in_order(work, _batches(pages), jobs):
+        draft.add(sheaf)
+    if not draft.document_count and not draft.problems:
+        raise InputError(f"{source}: no HTML pages in it")
+
+
+def index_pages(name: str) -> list[str]:
+    """Under which names a server would find the page of a folder."""
+    return [name + index for index in _INDEX] if name.endswith("/") or not name else []
+
+
+def size_of(source: Path) -> int:
+    """Bytes to read, for the progress."""
+    if source.is_dir():
+        return sum(path.stat().st_size for path in source.rglob("*") if path.is_file())
+    return source.stat().st_size
+
+
+def _pages(
+    source: Path, problems: Counter[str], meter: Meter, base: str
+) -> Iterator[RawPage]:
+    done = 0
+
+    def at(place: int) -> None:
+        meter.at(done + place)
+
+    files = sorted(source.rglob("*")) if source.is_dir() else [source]
+    for path in files:
+        if not path.is_file():
+            continue
+        if is_archive(path):
+            yield from pages_in_archive(path, problems, at)
+        elif is_tar(path):
+            yield from pages_in_tar(path, problems, at, base)
+        else:
+            name = path.relative_to(source).as_posix() if source.is_dir() else path.name
+            yield from pages_in_file(path, name, problems, base)
+        done += path.stat().st_size
+        at(0)
+
+
+def _batches(pages: Iterable[RawPage]) -> Iterator[list[RawPage]]:
+    batch: list[RawPage] = []
+    size = 0
+    for page in pages:
+        batch.append(page)
+        size += len(page.body)
+        if size >= BATCH:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def read_batch(site: Site, pages: list[RawPage]) -> Sheaf:
+    """The pages of one batch, read and counted."""
+    sheaf = Sheaf()
+    name_of: Callable[[str], str] = partial(shown, base=site.base)
+    for raw in pages:
+        name = name_of(raw.url)
+        if raw.moved:
+            sheaf.aliases.append((name, name_of(raw.moved)))
+            continue
+        page = read_page(raw.body, raw.url, content_type=raw.content_type)
+        if "\ufffd" in page.text:
+            sheaf.problems["pages with broken characters"] += 1
+        if page.cut:
+            sheaf.problems["pages read in part"] += 1
+        links = [(name_of(link.url), link.start, link.end) for link in page.links]
+        sheaf.add(name, page.text, page.content, links, site.topics, WINDOW, site.keep_text)
+    return sheaf

@@ -1,0 +1,252 @@
+"""Experiments in which every estimator leads its own crawl: alone, as bandits, and as a league."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from sonde.errors import InputError
+from sonde.lab.crawls import OBJECTIVES, Crawl, estimator_of
+from sonde.lab.experiment import Experiment, notes
+from sonde.lab.findings import Curves, Findings
+from sonde.lab.protocol import Protocol
+from sonde.lab.report import Figure, Line, Report, Table
+from sonde.lab.statistics import geometric, mean, share
+
+LEAD = Protocol(sets=10, seed_nodes=50, steps=100_000)
+ARMS = ("n", "e", "ne", "lnh")
+_ARMS = ",".join(ARMS)
+ESTIMATORS = (
+    "bfs",
+    "opic",
+    "opic:ne",
+    "nr",
+    "n",
+    "n:max",
+    "e",
+    "e:max",
+    "ne",
+    "ne:max",
+    "n2",
+    "ne2",
+    "lnh",
+    "lnh:max",
+    "lnh2",
+    "hybrid[n,lnh,1000]",
+    "hybrid[ne,lnh,1000]",
+    "hybrid[bfs,lnh,1000]",
+    f"mab:eps=0.1[{_ARMS}]",
+    f"mab:var[{_ARMS}]",
+)
+BANDITS = tuple(
+    f"mab:{kind}={epsilon:g}[{_ARMS}]"
+    for kind in ("eps", "eps-first", "var:eps")
+    for epsilon in (0.05, 0.1, 0.2, 0.4)
+)
+SHORT = 1_000
+
+
+def lead(
+    protocol: Protocol = LEAD,
+    estimators: Sequence[str] = ESTIMATORS,
+    objectives: Sequence[str] = OBJECTIVES,
+) -> Experiment:
+    """Each estimator leads its own crawl; the oracle's is the yardstick."""
+    return Experiment("lead", protocol, entrants(estimators, objectives), report_lead)
+
+
+def bandits(
+    protocol: Protocol = LEAD, estimators: Sequence[str] = BANDITS, arms: Sequence[str] = ARMS
+) -> Experiment:
+    """Bandits over their parameters, beside the estimators that are their arms."""
+    return Experiment(
+        "bandits", protocol, entrants([*arms, *estimators], ("sum",)), report_bandits
+    )
+
+
+def league(
+    protocol: Protocol = LEAD,
+    estimators: Sequence[str] = ESTIMATORS,
+    baseline: str = "bfs",
+    objective: str = "sum",
+) -> Experiment:
+    """The league table: relative to a baseline, to the oracle, and to the best possible."""
+    base = str(estimator_of(baseline))
+    return Experiment(
+        "global",
+        protocol,
+        entrants([baseline, *estimators], (objective,)),
+        lambda findings: report_league(findings, base, objective),
+        bounded=(objective,),
+    )
+
+
+def entrants(estimators: Sequence[str], objectives: Sequence[str]) -> list[tuple[str, Crawl]]:
+    """The oracle and the estimators, once each, under every objective."""
+    for objective in objectives:
+        if objective not in OBJECTIVES:
+            raise InputError(f"unknown objective {objective!r} (sum or count)")
+    named = {str(estimator_of(text)): text for text in ("oracle", *estimators)}
+    return [
+        (label, Crawl(text, objective=objective))
+        for objective in objectives
+        for label, text in named.items()
+    ]
+
+
+def to_oracle(findings: Findings, graph: str, label: str, objective: str) -> Curves:
+    """The gain relative to the oracle's crawl from the same seed graph."""
+    curves = findings.curves(graph, label, "gain", objective)
+    oracle = findings.curves(graph, "oracle", "gain", objective)
+    return Curves(curves.steps, share(curves.rows, oracle.rows))
+
+
+def until(curves: Curves, steps: int) -> Curves:
+    """The first steps alone."""
+    kept = curves.steps <= steps
+    return Curves(curves.steps[kept], curves.rows[:, kept])
+
+
+def report_lead(findings: Findings) -> Report:
+    tables, figures = [], []
+    others = [label for label in findings.labels if label != "oracle"]
+    for objective in findings.objectives:
+        for head, step in ((f"after {SHORT:,} steps", SHORT), ("at the last step", None)):
+            rows = [
+                [label] + [_final(findings, graph, label, objective, step) for graph in findings.graphs]
+                for label in others
+            ]
+            title = f"{objective}, relative to the oracle, {head}"
+            tables.append(Table(title, ["estimator", *findings.graphs], rows))
+        named = f"lead-{objective}"
+        absolute = {
+            graph: [
+                Line.of(label, findings.curves(graph, label, "gain", objective))
+                for label in findings.labels
+            ]
+            for graph in findings.graphs
+        }
+        relative = {
+            graph: [
+                Line.of(label, to_oracle(findings, graph, label, objective)) for label in others
+            ]
+            for graph in findings.graphs
+        }
+        short = {
+            graph: [
+                Line.of(label, until(to_oracle(findings, graph, label, objective), SHORT))
+                for label in others
+            ]
+            for graph in findings.graphs
+        }
+        figures += [
+            Figure(named, f"Score ({objective}) against steps", "score", absolute),
+            Figure(
+                f"{named}-relative",
+                f"Score ({objective}) relative to the oracle's crawl",
+                "share of the oracle's score",
+                relative,
+            ),
+            Figure(
+                f"{named}-short",
+                f"The first {SHORT:,} steps: score ({objective}) relative to the oracle's crawl",
+                "share of the oracle's score",
+                short,
+            ),
+        ]
+    return Report(
+        "lead", "Lead: every estimator leads its own crawl", tables, figures, notes(findings)
+    )
+
+
+def _final(
+    findings: Findings, graph: str, label: str, objective: str, step: int | None
+) -> str:
+    curves = to_oracle(findings, graph, label, objective)
+    return mean(curves.last if step is None else curves.at(step)).shown(3)
+
+
+def report_bandits(findings: Findings) -> Report:
+    others = [label for label in findings.labels if label != "oracle"]
+    arms = [label for label in others if not label.startswith("mab:")]
+    rows = []
+    for label in others:
+        shares = []
+        for graph in findings.graphs:
+            gains = [float(np.mean(findings.curves(graph, arm, "gain").last)) for arm in arms]
+            gain = float(np.mean(findings.curves(graph, label, "gain").last))
+            shares.append(gain / max(gains) if max(gains) > 0 else math.nan)
+        rows.append([label, *(f"{value:.3f}" for value in shares), f"{geometric(shares):.3f}"])
+    table = Table(
+        "Score at the last step relative to the best single arm on each graph",
+        ["estimator", *findings.graphs, "geometric mean"],
+        rows,
+    )
+    figure = Figure(
+        "bandits",
+        "Bandits and their arms: score relative to the oracle's crawl",
+        "share of the oracle's score",
+        {
+            graph: [Line.of(label, to_oracle(findings, graph, label, "sum")) for label in others]
+            for graph in findings.graphs
+        },
+    )
+    return Report("bandits", "Bandits over their parameters", [table], [figure], notes(findings))
+
+
+def report_league(findings: Findings, baseline: str, objective: str) -> Report:
+    def score(graph: str, label: str) -> float:
+        return float(np.mean(findings.curves(graph, label, "gain", objective).last))
+
+    def ceiling(graph: str) -> float:
+        return float(np.mean(findings.curves(graph, "bound", "upper", objective).last))
+
+    def ratio(part: float, whole: float) -> float:
+        return part / whole if whole > 0 else math.nan
+
+    lines = []
+    for label in findings.labels:
+        shares = [ratio(score(graph, label), score(graph, baseline)) for graph in findings.graphs]
+        oracle = [ratio(score(graph, label), score(graph, "oracle")) for graph in findings.graphs]
+        best = [ratio(score(graph, label), ceiling(graph)) for graph in findings.graphs]
+        lines.append((label, shares, geometric(shares), geometric(oracle), geometric(best), best))
+    # The scores of the best known crawl, oracle-greedy or path-greedy, stand on top.
+    known = [
+        ratio(float(np.mean(findings.curves(graph, "bound", "lower", objective).last)), ceiling(graph))
+        for graph in findings.graphs
+    ]
+    lines.sort(key=lambda line: -line[2] if not math.isnan(line[2]) else 0.0)
+    rows = [
+        [
+            label,
+            f"{overall:.3f}",
+            *(f"{value:.3f}" for value in shares),
+            f"{oracle:.3f}",
+            f"{100 * (1 - best):.1f} %",
+        ]
+        for label, shares, overall, oracle, best, _ in lines
+    ]
+    heads = ["estimator", "geometric mean", *findings.graphs, "to oracle", "at most from optimal"]
+    table = Table(
+        f"League table: {objective} relative to {baseline}",
+        heads,
+        rows,
+        "By the geometric mean over graphs of the mean score over seed graphs. The last column says "
+        "how far, at most, the estimator's score is from that of the best possible crawl.",
+    )
+    optimal = Table(
+        "At most so many percent from optimal",
+        ["estimator", *findings.graphs],
+        [
+            ["best known crawl", *(f"{100 * (1 - value):.1f}" for value in known)],
+            *(
+                [label, *(f"{100 * (1 - value):.1f}" for value in best)]
+                for label, _, _, _, _, best in lines
+            ),
+        ],
+    )
+    return Report(
+        "global", "The league table", [table, optimal], [], notes(findings)
+    )

@@ -1,0 +1,153 @@
+"""A report: tables and figures with a title each, as Markdown, SVG and PNG."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sonde.lab import extras
+from sonde.lab.findings import Curves
+from sonde.lab.statistics import half_width
+from sonde.protocols import Floats
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text under heads; the first column is to the left, the others to the right."""
+
+    title: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    note: str = ""
+
+    def markdown(self) -> str:
+        cells = [[cell.replace("|", "\\|") for cell in row] for row in (self.heads, *self.rows)]
+        lines = ["| " + " | ".join(row) + " |" for row in cells]
+        lines.insert(1, "|---" + "|---:" * (len(self.heads) - 1) + "|")
+        parts = [f"### {self.title}", *([self.note] if self.note else []), "\n".join(lines)]
+        return "\n\n".join(parts)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A curve with its band: the mean over seed graphs and its 95 % interval."""
+
+    label: str
+    steps: Floats
+    middle: Floats
+    half: Floats
+
+    @classmethod
+    def of(cls, label: str, curves: Curves) -> Line:
+        return cls(label, curves.steps, curves.rows.mean(axis=0), half_width(curves.rows))
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One panel a graph, the same lines in each."""
+
+    name: str
+    title: str
+    ylabel: str
+    panels: dict[str, list[Line]]
+    logarithmic: bool = False
+    levels: dict[str, float] = field(default_factory=dict)  # horizontal lines
+
+    def draw(self, folder: Path) -> list[Path]:
+        """Write it as SVG and PNG; the files."""
+        plots = extras.pyplot()
+        count = len(self.panels)
+        across = min(3, count)
+        down = -(-count // across)
+        figure, grid = plots.subplots(
+            down,
+            across,
+            figsize=(4.0 * across + 2.6, 2.9 * down + 0.4),
+            squeeze=False,
+            layout="constrained",
+        )
+        for place, (graph, lines) in enumerate(self.panels.items()):
+            axes = grid.flat[place]
+            for number, line in enumerate(lines):
+                _plot(axes, number, line)
+            axes.set_title(graph, fontsize=9)
+            axes.tick_params(labelsize=7)
+            axes.grid(alpha=0.25)
+            if self.logarithmic:
+                axes.set_yscale("log")
+            for name, level in self.levels.items():
+                axes.axhline(level, color="black", linewidth=0.8, linestyle=":")
+                axes.annotate(name, (0.02, level), xycoords=("axes fraction", "data"), fontsize=6)
+        for axes in list(grid.flat)[count:]:
+            axes.set_visible(False)
+        figure.suptitle(self.title, fontsize=10)
+        figure.supxlabel("steps", fontsize=9)
+        figure.supylabel(self.ylabel, fontsize=9)
+        handles, labels = grid.flat[0].get_legend_handles_labels()
+        figure.legend(handles, labels, fontsize=7, loc="outside right upper")
+        paths = []
+        for kind, details in (("svg", {"Date": None}), ("png", {"Software": None})):
+            path = folder / f"{self.name}.{kind}"
+            figure.savefig(path, dpi=70, metadata=details)
+            paths.append(path)
+        plots.close(figure)
+        _shorten(paths[0])
+        return paths
+
+
+def _plot(axes: Any, number: int, line: Line) -> None:
+    colour = f"C{number % 10}"
+    style = ("-", "--", ":", "-.")[number // 10 % 4]
+    axes.plot(
+        line.steps, line.middle, linewidth=1.0, color=colour, linestyle=style, label=line.label
+    )
+    if not np.isnan(line.half).all():
+        axes.fill_between(
+            line.steps,
+            line.middle - line.half,
+            line.middle + line.half,
+            color=colour,
+            alpha=0.08,
+            linewidth=0,
+        )
+
+
+def _shorten(path: Path) -> None:
+    """Coordinates to a tenth of a point: what cannot be seen need not be kept."""
+    text = path.read_text(encoding="utf-8")
+    path.write_text(re.sub(r"(\d+\.\d)\d+", r"\1", text), encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Report:
+    """What one experiment has to say."""
+
+    name: str
+    title: str
+    tables: Sequence[Table]
+    figures: Sequence[Figure]
+    notes: Sequence[str] = ()
+
+    def markdown(self) -> str:
+        parts = [f"# {self.title}"]
+        parts += ["\n".join(f"- {note}" for note in self.notes)] if self.notes else []
+        parts += [table.markdown() for table in self.tables]
+        parts += [f"![{figure.title}](figures/{figure.name}.svg)" for figure in self.figures]
+        return "\n\n".join(parts) + "\n"
+
+    def save(self, folder: Path, figures: bool = True) -> list[Path]:
+        """Write the Markdown, and the figures into a folder beside it."""
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{self.name}.md"
+        path.write_text(self.markdown(), encoding="utf-8")
+        written = [path]
+        if figures:
+            (folder / "figures").mkdir(exist_ok=True)
+            for figure in self.figures:
+                written += figure.draw(folder / "figures")
+        return written

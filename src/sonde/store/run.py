@@ -1,0 +1,195 @@
+"""A run folder, from the side that writes it.
+
+    run/
+        run.sqlite      everything but the pages; ``schema`` says what is where
+        run.lock        held by the one process that writes
+        pages/          WARC files, unless the run keeps no pages
+
+Life cycle: ``create`` (or ``open``, which takes the lock, checks the version and finds out how the
+last writer ended), then ``journal`` to write and ``log`` to read back what was written, ``close``.
+
+Invariants. Nothing is reported before the transaction that holds it is committed, and no request
+leaves before its lease is: so what a killed process has said and done is in the folder. A commit
+reaches the kernel, not the disk; the journal sees to the disk once a second, and reserves requests
+ahead, so that even after a power cut the budget is not overspent (see ``journal``).
+
+Without a path the run lives in memory: the same tables, gone with the process.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from sonde.errors import InputError, StoreError
+from sonde.store.journal import Journal
+from sonde.store.lock import Lock
+from sonde.store.reading import DATABASE, PAGES
+from sonde.store.schema import SCHEMA, VERSION
+
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+
+
+def _boot() -> str:
+    """A name for the time since this machine was switched on; empty where it has none."""
+    try:
+        return _BOOT.read_text().strip()
+    except OSError:
+        return ""
+
+
+class Run:
+    """A run that this process writes."""
+
+    def __init__(self, path: Path | None, database: sqlite3.Connection, lock: Lock | None) -> None:
+        self.path = path
+        self.database = database
+        self._lock = lock
+        self._closed = False
+        self.power_lost = self._left_open() and self.meta("boot") != _boot()
+        self.journal = Journal(
+            database, None if path is None else path / f"{DATABASE}-wal", self.meta("reserved") or 0
+        )
+        self.journal.meta("boot", _boot())
+        self.journal.meta("open", True)
+
+    def _left_open(self) -> bool:
+        return bool(self.meta("open"))
+
+    # -- making and opening --------------------------------------------------------------------
+
+    @classmethod
+    def create(cls, path: str | Path | None, config: Mapping[str, Any]) -> Run:
+        """A new run. The folder may exist, but may not hold a run already."""
+        folder = None if path is None else Path(path)
+        lock = None
+        if folder is None:
+            database = sqlite3.connect(":memory:", isolation_level=None)
+        else:
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                lock = Lock(folder)
+            except OSError as error:
+                raise InputError(f"{folder}: cannot be made: {error.strerror or error}") from None
+            database = _connected(folder / DATABASE)
+        try:
+            if database.execute("SELECT 1 FROM sqlite_schema").fetchone() is not None:
+                raise InputError(f"{folder} already holds a run: resume it, or name another folder")
+            # One transaction: a process killed here leaves an empty database, not half a run.
+            database.executescript("BEGIN IMMEDIATE;" + SCHEMA)
+            values = {"config": dict(config), "created": time.time()}
+            database.executemany(
+                "INSERT INTO meta VALUES (?, ?)",
+                [(key, json.dumps(value)) for key, value in values.items()],
+            )
+            database.execute(f"PRAGMA user_version = {VERSION}")
+            database.execute("COMMIT")
+            return cls(folder, database, lock)
+        except BaseException as error:
+            database.close()
+            if lock is not None:
+                lock.release()
+            if isinstance(error, sqlite3.Error):
+                raise StoreError(f"{folder}: the run cannot be written: {error}") from None
+            raise
+
+    @classmethod
+    def open(cls, path: str | Path) -> Run:
+        """A run that was made before."""
+        folder = Path(path)
+        if not (folder / DATABASE).is_file():
+            raise InputError(f"{folder}: not a run folder (it has no {DATABASE})")
+        try:
+            lock = Lock(folder)
+        except OSError as error:
+            raise InputError(f"{folder}: cannot be written: {error.strerror or error}") from None
+        database = None
+        try:
+            database = _connected(folder / DATABASE)
+            (version,) = database.execute("PRAGMA user_version").fetchone()
+            if version > VERSION:
+                raise InputError(
+                    f"{folder}: written by a newer sonde (version {version} of the run folder,"
+                    f" this one knows {VERSION})"
+                )
+            if version == 0:
+                raise InputError(f"{folder / DATABASE}: not the database of a run")
+            return cls(folder, database, lock)
+        except BaseException as error:
+            if database is not None:
+                database.close()
+            lock.release()
+            if isinstance(error, sqlite3.Error):
+                raise InputError(f"{folder / DATABASE}: cannot be read: {error}") from None
+            raise
+
+    # -- reading back --------------------------------------------------------------------------
+
+    def meta(self, key: str) -> Any:
+        """What the run says of itself under a key, or ``None``."""
+        row = self.database.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return None if row is None else json.loads(row[0])
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The configuration that it was made with."""
+        found: dict[str, Any] = self.meta("config")
+        return found
+
+    @property
+    def pages(self) -> Path | None:
+        """Where its WARC files are."""
+        return None if self.path is None else self.path / PAGES
+
+    # -- the end -------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Write what is pending and let go of the folder. Closing twice does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self.journal.meta("open", False)
+            self.journal.close()
+        finally:
+            self.database.close()
+            if self._lock is not None:
+                self._lock.release()
+
+    def abandon(self) -> None:
+        """Let go without writing: what was committed stays, as after a kill."""
+        if not self._closed:
+            self._closed = True
+            self.database.close()
+            if self._lock is not None:
+                self._lock.release()
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    try:
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = NORMAL")
+        database.execute("PRAGMA wal_autocheckpoint = 4000")
+        database.execute("PRAGMA cache_size = -16000")
+        database.execute("PRAGMA temp_store = MEMORY")
+    except BaseException:
+        database.close()
+        raise
+    return database

@@ -1,0 +1,125 @@
+"""The tables of a run's database, and the version that says how to read them.
+
+Everything that a decision rested on is in ``log``, in the order in which it happened; telling the
+log to a fresh explorer gives its state bit for bit. The other tables are what the log refers to.
+"""
+
+from __future__ import annotations
+
+VERSION = 1
+
+SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+-- A node's number is its order of discovery, as in the explorer.
+CREATE TABLE nodes (
+    number INTEGER PRIMARY KEY,
+    url TEXT NOT NULL,
+    host TEXT NOT NULL,
+    parent INTEGER,               -- the lease on which it was first seen; NULL for a seed
+    depth INTEGER NOT NULL
+);
+
+-- One row for everything that changed the explorer's state.
+--   seed: a node was named as a seed          lease: a node was asked
+--   extend: a lease was given another unit    settle: an outcome was told
+--   interrupt: a lease in flight when the run was killed, settled as spent on resume
+--   time: seconds that went (budgets in seconds)
+--   budget: the limit was raised on resume
+--   dice: an ask that found nothing has turned the dice all the same
+--   lost: requests reserved before a power cut that the log knows nothing of; they count as spent
+CREATE TABLE log (
+    seq INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL,
+    lease INTEGER,                -- lease number, where there is one
+    node INTEGER,
+    -- JSON, by kind, NULL where there is nothing to say.
+    --   lease: hold (the units held, unless it is one request), dice (where they turned), and the
+    --     hosts that were ready, as changes since the lease before: on and off (numbers of hosts
+    --     in order of discovery), or all (true: the choice was not restricted)
+    --   extend: the units added, unless it is one request
+    --   settle: retry, cost, records, fresh (what the trap detector said)
+    --   time, budget, lost: the units; dice: the state
+    data TEXT
+);
+
+-- The ledger: one row a lease.
+CREATE TABLE leases (
+    number INTEGER PRIMARY KEY,
+    node INTEGER NOT NULL,
+    arm INTEGER NOT NULL,         -- which leaf picked it; -1 for a seed
+    chooser TEXT NOT NULL,
+    predicted REAL,
+    rank INTEGER,                 -- among all frontier nodes, exact up to 100; 0 beyond
+    ready INTEGER,                -- how many hosts were ready when it was first among them
+    asked REAL NOT NULL,          -- wall clock
+    outcome TEXT,                 -- visit, failure, skip, interrupt; NULL while in flight
+    reason TEXT,
+    retry INTEGER NOT NULL DEFAULT 0,  -- settled without a visit, and back on the frontier
+    score REAL,
+    gain REAL,
+    requests INTEGER NOT NULL DEFAULT 0,
+    bytes INTEGER NOT NULL DEFAULT 0,
+    seconds REAL NOT NULL DEFAULT 0,
+    settled REAL
+);
+CREATE INDEX leases_node ON leases (node);
+
+-- What a visit brought, besides its score. Links are arrays: numbers as little-endian int32,
+-- scores as float64, in the order told.
+CREATE TABLE pages (
+    lease INTEGER PRIMARY KEY,
+    node INTEGER NOT NULL,
+    final_url TEXT NOT NULL,      -- after redirects
+    status INTEGER NOT NULL,
+    media_type TEXT NOT NULL,
+    language TEXT NOT NULL,
+    title TEXT NOT NULL,
+    fingerprint INTEGER,          -- simhash of the content text, as a signed number
+    digest BLOB,                  -- of the body
+    etag TEXT,
+    modified TEXT,
+    rtt REAL,
+    canonical TEXT,               -- what the page says its URL is, where that differs
+    flags TEXT NOT NULL DEFAULT '',  -- needs-script, near-duplicate, cut, noindex
+    text BLOB,                    -- content text, zlib, kept with --no-pages unless --no-text
+    warc TEXT,                    -- file and offset of the response record, "name:offset"
+    targets BLOB NOT NULL,
+    scores BLOB NOT NULL
+);
+CREATE INDEX pages_node ON pages (node);
+
+-- URLs seen and never put on the frontier, each once, with the first reason.
+CREATE TABLE refused (
+    url TEXT PRIMARY KEY,
+    reason TEXT NOT NULL,         -- scope, robots, trap, duplicate, nofollow, too-deep, ...
+    lease INTEGER                 -- where it was seen
+) WITHOUT ROWID;
+
+CREATE TABLE hosts (
+    host TEXT PRIMARY KEY,
+    requests INTEGER NOT NULL DEFAULT 0,
+    failures INTEGER NOT NULL DEFAULT 0,
+    bytes INTEGER NOT NULL DEFAULT 0,
+    rtt REAL,
+    rtt_deviation REAL,
+    delay REAL
+) WITHOUT ROWID;
+
+CREATE TABLE robots (
+    origin TEXT PRIMARY KEY,
+    verdict TEXT NOT NULL,
+    text TEXT NOT NULL,
+    fetched REAL NOT NULL,
+    expires REAL NOT NULL,
+    why TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- Scorer, trap and variant state and the explorer's own, as of a position in the log.
+CREATE TABLE snapshots (
+    log_seq INTEGER NOT NULL,
+    part TEXT NOT NULL,
+    state BLOB NOT NULL,
+    PRIMARY KEY (log_seq, part)
+) WITHOUT ROWID;
+"""

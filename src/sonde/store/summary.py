@@ -1,0 +1,222 @@
+"""What came of a run: value, spend, hosts, errors, and what politeness cost.
+
+Each function asks one question of a ``RunReader`` and gives records that print and serialise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sonde.store.reading import RunReader
+
+RANKED = 100
+"""Ranks are exact up to here; a node further down is recorded as beyond."""
+
+POINTS = 200
+"""A harvest curve has at most so many points."""
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """The run in numbers. ``value`` is the objective over all visits."""
+
+    visits: int
+    failures: int
+    skips: int
+    interrupted: int
+    in_flight: int
+    requests: int
+    bytes: int
+    seconds: float
+    value: float
+    known: int
+    frontier: int
+    refused: int
+    started: float | None
+    ended: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class BestPage:
+    """A page with its score, and what had been predicted for it."""
+
+    url: str
+    title: str
+    score: float
+    predicted: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """What was spent on outcomes of one kind."""
+
+    outcome: str
+    reason: str
+    leases: int
+    requests: int
+    bytes: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class HostRow:
+    """One host: what it was asked, and what that brought."""
+
+    host: str
+    requests: int
+    failures: int
+    bytes: int
+    visits: int
+    value: float
+    rtt: float | None
+    delay: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Harvest:
+    """Requests spent and value brought, after so many visits."""
+
+    visits: int
+    requests: int
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """Where the chosen nodes stood among all: 1 is where pure priority would have gone.
+
+    What lies above 1 is the price of waiting for a host's turn, except where a strategy picks
+    lower ranks by design. Seeds and picks at random, which have no estimate, are left out.
+    """
+
+    picks: int
+    first: int
+    beyond: int
+    mean: float | None  # over ranks up to ``RANKED``
+
+
+def _lost(run: RunReader) -> Reason:
+    """What counts as spent because a power cut may have hidden it."""
+    row = run.one(
+        "SELECT count(*), total(json_extract(data, '$.requests')),"
+        " total(json_extract(data, '$.bytes')) FROM log WHERE kind = 'lost'"
+    )
+    assert row is not None
+    return Reason("lost", "power cut", row[0], int(row[1]), int(row[2]), 0.0)
+
+
+def totals(run: RunReader) -> Totals:
+    """The run in numbers."""
+    lost = _lost(run)
+    row = run.one(
+        "SELECT count(*) FILTER (WHERE outcome = 'visit'),"
+        " count(*) FILTER (WHERE outcome = 'failure'), count(*) FILTER (WHERE outcome = 'skip'),"
+        " count(*) FILTER (WHERE outcome = 'interrupt'), count(*) FILTER (WHERE outcome IS NULL),"
+        " total(requests), total(bytes), total(seconds), total(gain), min(asked),"
+        " max(coalesce(settled, asked)) FROM leases"
+    )
+    assert row is not None
+    return Totals(
+        visits=row[0],
+        failures=row[1],
+        skips=row[2],
+        interrupted=row[3],
+        in_flight=row[4],
+        requests=int(row[5]) + lost.requests,
+        bytes=int(row[6]) + lost.bytes,
+        seconds=row[7],
+        value=row[8],
+        known=run.count("SELECT count(*) FROM nodes"),
+        frontier=run.count(f"SELECT count(*) FROM ({FRONTIER})"),
+        refused=run.count("SELECT count(*) FROM refused"),
+        started=row[9],
+        ended=row[10],
+    )
+
+
+FRONTIER = (
+    "SELECT nodes.number AS number, url, host, depth, parent FROM nodes LEFT JOIN"
+    " (SELECT node, max(number), retry OR outcome IS 'interrupt' AS again FROM leases"
+    " GROUP BY node) AS latest ON latest.node = nodes.number WHERE coalesce(again, 1)"
+)
+"""Nodes that may still be asked: never leased, or put back by the last lease's outcome."""
+
+
+def best_pages(run: RunReader, count: int) -> list[BestPage]:
+    """The pages with the highest scores; of equal ones the earlier visit."""
+    found = run.rows(
+        "SELECT url, coalesce(title, ''), score, predicted FROM leases"
+        " JOIN nodes ON nodes.number = leases.node LEFT JOIN pages ON pages.lease = leases.number"
+        " WHERE outcome = 'visit' ORDER BY score DESC, leases.number LIMIT ?",
+        count,
+    )
+    return [BestPage(*row) for row in found]
+
+
+def reasons(run: RunReader) -> list[Reason]:
+    """Spend by outcome and reason, the dearest first."""
+    found = run.rows(
+        "SELECT coalesce(outcome, 'in flight'), coalesce(reason, ''), count(*), sum(requests),"
+        " sum(bytes), sum(seconds) FROM leases GROUP BY 1, 2 ORDER BY 4 DESC, 3 DESC, 1, 2"
+    )
+    lost = _lost(run)
+    return [Reason(*row) for row in found] + ([lost] if lost.leases else [])
+
+
+def hosts(run: RunReader) -> list[HostRow]:
+    """The hosts that were asked, the most asked first."""
+    found = run.rows(
+        "SELECT hosts.host, hosts.requests, hosts.failures, hosts.bytes, count(brought.gain),"
+        " total(brought.gain), rtt, delay FROM hosts LEFT JOIN"
+        " (SELECT host, gain FROM leases JOIN nodes ON nodes.number = leases.node"
+        " WHERE outcome = 'visit') AS brought ON brought.host = hosts.host"
+        " GROUP BY hosts.host ORDER BY hosts.requests DESC, hosts.host"
+    )
+    return [HostRow(*row) for row in found]
+
+
+def refusals(run: RunReader) -> dict[str, int]:
+    """How many URLs were seen and never put on the frontier, by reason."""
+    return dict(run.rows("SELECT reason, count(*) FROM refused GROUP BY reason ORDER BY 2 DESC, 1"))
+
+
+def harvest(run: RunReader, points: int = POINTS) -> list[Harvest]:
+    """How value grew with the requests that were spent, in order of settlement."""
+    every = max(1, run.count("SELECT count(outcome) FROM leases") // points)
+    curve: list[Harvest] = []
+    visits = requests = 0
+    value = 0.0
+    number = 0
+    for outcome, spent, gain in run.rows(
+        "SELECT outcome, requests, gain FROM log JOIN leases ON leases.number = log.lease"
+        " WHERE kind IN ('settle', 'interrupt') ORDER BY seq"
+    ):
+        number += 1
+        visits += outcome == "visit"
+        requests += spent
+        value += gain or 0.0
+        if number % every == 0:
+            curve.append(Harvest(visits, requests, value))
+    if number % every:
+        curve.append(Harvest(visits, requests, value))
+    return curve
+
+
+def ranks(run: RunReader) -> Ranks:
+    """What politeness cost in rank."""
+    row = run.one(
+        "SELECT count(rank), count(*) FILTER (WHERE rank = 1), count(*) FILTER (WHERE rank = 0),"
+        " avg(CASE WHEN rank > 0 THEN rank END) FROM leases"
+        " WHERE arm >= 0 AND predicted IS NOT NULL"
+    )
+    assert row is not None
+    return Ranks(*row)
+
+
+def flags(run: RunReader) -> dict[str, int]:
+    """How many pages were marked, by mark: needs-script, near-duplicate, cut, noindex."""
+    counts: dict[str, int] = {}
+    for marks, count in run.rows("SELECT flags, count(*) FROM pages WHERE flags <> '' GROUP BY 1"):
+        for mark in str(marks).replace(",", " ").split():
+            counts[mark] = counts.get(mark, 0) + count
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

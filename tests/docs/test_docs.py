@@ -1,0 +1,196 @@
+"""The documentation is true: its examples run, its links resolve, and it leaves nothing out."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import re
+import sys
+import tomllib
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from docs.pages import ROOT, Block, blocks, commands, matches, pages, run_page
+
+import sonde
+from sonde import cli
+
+DOCS = ROOT / "docs"
+MOST_NOT_RUN = 40
+"""How many blocks may be left out because they need a network, a server or a file of the user's."""
+
+PAGES = pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+
+
+def script(name: str) -> ModuleType:
+    """A script that lies in docs/, as a module."""
+    spec = importlib.util.spec_from_file_location(f"docs_{name}", DOCS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def all_blocks() -> list[Block]:
+    return [block for page in pages() for block in blocks(page)]
+
+
+@PAGES
+def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("page")
+    monkeypatch.setitem(sys.modules, "page", module)
+    monkeypatch.chdir(tmp_path)
+    run_page(page, module)
+
+
+def test_few_blocks_are_left_out() -> None:
+    left_out = [block.place for block in all_blocks() if "not run" in block.notes]
+    assert len(left_out) <= MOST_NOT_RUN, left_out
+
+
+def test_every_language_is_known() -> None:
+    known = {"python", "console", "output", "text", "toml", "cython", "tsv"}
+    assert [block.place for block in all_blocks() if block.language not in known] == []
+
+
+def test_commands_that_are_not_run_can_be_read() -> None:
+    """Also where an example needs a network, its options must be those that there are."""
+    for block in all_blocks():
+        if block.language == "console" and "not run" in block.notes:
+            for command in commands(block):
+                for arguments in command.sonde:
+                    try:
+                        cli.parser().parse_args(arguments)
+                    except SystemExit as end:
+                        assert end.code == 0, f"{block.place}: {command.line}"
+
+
+def test_configurations_can_be_read() -> None:
+    settings = pytest.importorskip("sonde.crawl.settings")
+    for block in all_blocks():
+        if block.language == "toml":
+            values = tomllib.loads(block.text)
+            values.pop("seeds", None)
+            settings.Settings.of(values, block.place)
+
+
+# -- nothing is left out -------------------------------------------------------------------------
+
+
+def test_every_command_and_option_is_in_the_reference() -> None:
+    reference = script("cli_reference")
+    sections = _sections((DOCS / "reference" / "cli.md").read_text(encoding="utf-8"))
+    for words, parser in reference.commands():
+        section = sections[f"sonde {' '.join(words)}"]
+        for action in reference.arguments(parser):
+            for name in action.option_strings or [action.metavar or action.dest]:
+                assert re.search(rf"`[^`]*{re.escape(name)}\b", section), f"{words}: {name}"
+
+
+def test_the_command_line_reference_is_up_to_date() -> None:
+    reference = script("cli_reference")
+    page = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8")
+    assert page == reference.text(), "run: python docs/cli_reference.py"
+
+
+def test_every_public_name_is_in_the_reference_with_its_parameters() -> None:
+    sections = _sections((DOCS / "reference" / "api.md").read_text(encoding="utf-8"))
+    for name in sonde.__all__:
+        assert name in sections, f"docs/reference/api.md has no section on {name}"
+        thing = getattr(sonde, name)
+        if isinstance(thing, type) and issubclass(thing, Exception):
+            continue
+        parameters = [each for each in inspect.signature(thing).parameters if each != "self"]
+        for each in parameters:
+            assert re.search(rf"\b{each}\b", sections[name]), f"{name}: {each} is not explained"
+        if isinstance(thing, type):
+            for member in _members(thing):
+                assert re.search(rf"\b{member}\b", sections[name]), f"{name}.{member}"
+
+
+def _members(thing: type[Any]) -> list[str]:
+    return [
+        name
+        for name, member in vars(thing).items()
+        if not name.startswith("_")
+        and (inspect.isfunction(member) or isinstance(member, property | classmethod))
+    ]
+
+
+def _sections(text: str) -> dict[str, str]:
+    """What stands under each heading, by the heading without backquotes."""
+    parts = re.split(r"^#+ (.+)$", text, flags=re.MULTILINE)
+    return dict(zip((title.replace("`", "") for title in parts[1::2]), parts[2::2], strict=True))
+
+
+def test_every_dependency_is_explained() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    requirements = [
+        *project["build-system"]["requires"],
+        *project["project"]["dependencies"],
+        *(each for extra in project["project"]["optional-dependencies"].values() for each in extra),
+    ]
+    page = (DOCS / "dependencies.md").read_text(encoding="utf-8")
+    explained = set(re.findall(r"^\| `([^`]+)` \|", page, flags=re.MULTILINE))
+    wanted = {re.split(r"[\[<>=!~; ]", each)[0] for each in requirements} - {"sonde"}
+    assert wanted == explained
+
+
+@pytest.mark.parametrize("estimator", ["random", "bfs", "oracle", "deg", "opic", "nr", "mab:var"])
+def test_every_estimator_is_explained(estimator: str) -> None:
+    assert f"`{estimator}" in (DOCS / "concepts" / "estimators.md").read_text(encoding="utf-8")
+
+
+# -- links ---------------------------------------------------------------------------------------
+
+_LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)|(?:src|href)=\"([^\"]+)\"")
+
+
+def linked_pages() -> list[Path]:
+    return [*pages(), ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+
+
+@pytest.mark.parametrize("page", linked_pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_resolve(page: Path) -> None:
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    for found in _LINK.finditer(text):
+        target = found[1] or found[2]
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        assert file.exists(), f"{page.name}: {target}"
+        if anchor:
+            assert anchor in _anchors(file), f"{page.name}: {target}"
+
+
+def _anchors(page: Path) -> set[str]:
+    titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    plain = (re.sub(r"[^\w\- ]", "", title.lower()) for title in titles)
+    return {title.strip().replace(" ", "-") for title in plain}
+
+
+def test_every_page_can_be_found_from_the_index() -> None:
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    for page in sorted(DOCS.rglob("*.md")):
+        assert page.name == "index.md" or f"({page.relative_to(DOCS)})" in index, page.name
+
+
+# -- the test's own tools ------------------------------------------------------------------------
+
+
+def test_figures_can_be_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    drawn = script("figures").draw_harvest(tmp_path / "harvest.svg", nodes=2_000, budget=200)
+    assert "<svg" in (tmp_path / "harvest.svg").read_text(encoding="utf-8")
+    assert drawn["oracle"] >= drawn["bfs"]
+
+
+def test_dots_stand_for_anything() -> None:
+    assert matches(["a", "...", "c 1... s"], ["a", "b", "b", "c 1.25 s"])
+    assert matches(["a", "...", "c"], ["a", "c"])
+    assert not matches(["a", "c"], ["a", "b", "c"])
+    assert not matches(["a ... c"], ["a", "c"])

@@ -1,0 +1,443 @@
+"""The obvious crawler: rescores the whole frontier at every step, in plain Python.
+
+It follows the definitions word by word and shares nothing with the package but the dice. What it
+computes, the compiled replay and the explorer must compute too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sonde import kernels
+
+Dice: Any = kernels.load("compiled").dice.Dice
+
+
+@dataclass
+class World:
+    """A recorded graph: a score for each node, links in file order."""
+
+    scores: dict[int, float]
+    links: dict[int, list[tuple[int, float]]]
+    records: dict[int, list[str]] = field(default_factory=dict)
+
+
+class Seen:
+    """What a crawler knows: visits in order, and targets in order of discovery."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.visited: list[int] = []
+        self.score: dict[int, float] = {}
+        self.links: dict[int, list[tuple[int, float]]] = {}
+        self.discovered: list[int] = []
+        self.depth: dict[int, int] = {}
+
+    def visit(self, node: int) -> None:
+        self.visited.append(node)
+        self.score[node] = self._world.scores[node]
+        self.links[node] = self._world.links.get(node, [])
+        for target, _ in self.links[node]:
+            if target not in self.discovered:
+                self.discovered.append(target)
+
+    def frontier(self, without: Sequence[int] = ()) -> list[int]:
+        return [v for v in self.discovered if v not in self.score and v not in without]
+
+    def parents(self, node: int) -> list[tuple[int, float]]:
+        return [(u, alpha) for u in self.visited for v, alpha in self.links[u] if v == node]
+
+
+def aggregate(terms: list[float], how: str) -> float:
+    total = 0.0
+    for term in terms:
+        total += term
+    if how == "sum":
+        return total
+    if how == "max":
+        return max([0.0, *terms])
+    return total / len(terms) if terms else 0.0
+
+
+def kind_of(kind: str, beta: float, alpha: float) -> float:
+    return {"n": beta, "e": alpha, "ne": beta * alpha}[kind]
+
+
+class Leaf:
+    """Estimates one node; learns from each visit."""
+
+    chance = False
+
+    def begin(self, seen: Seen, seeds: list[int]) -> None: ...
+    def visited(self, seen: Seen, node: int) -> None: ...
+    def learn(self, sample: Any, gain: float) -> None: ...
+    def sample(self, seen: Seen, node: int) -> Any: ...
+    def reward(self, leaf: Leaf, gain: float) -> None: ...
+
+    def estimate(self, seen: Seen, node: int) -> float:
+        raise NotImplementedError
+
+    def choose(self, step: int) -> Leaf:
+        return self
+
+    def leaves(self) -> list[Leaf]:
+        return [self]
+
+
+class Random(Leaf):
+    chance = True
+
+
+class Bfs(Leaf):
+    def begin(self, seen: Seen, seeds: list[int]) -> None:
+        seen.depth.update(dict.fromkeys(seeds, 0))
+
+    def visited(self, seen: Seen, node: int) -> None:
+        if node not in seen.depth:
+            seen.depth[node] = 1 + min(
+                seen.depth[u] for u, _ in seen.parents(node) if u in seen.depth
+            )
+
+    def estimate(self, seen: Seen, node: int) -> float:
+        hop = 1 + min(seen.depth[u] for u, _ in seen.parents(node))
+        return 1 / (hop + 1)
+
+
+class Truth(Leaf):
+    def __init__(self, gain: Callable[[int], float]) -> None:
+        self.gain = gain
+
+    def estimate(self, seen: Seen, node: int) -> float:
+        return self.gain(node)
+
+
+class First(Leaf):
+    def __init__(self, kind: str, how: str = "sum") -> None:
+        self.kind, self.how = kind, how
+
+    def estimate(self, seen: Seen, node: int) -> float:
+        parents = seen.parents(node)
+        if self.kind == "deg":
+            return float(len(parents))
+        return aggregate([kind_of(self.kind, seen.score[u], a) for u, a in parents], self.how)
+
+
+class Second(Leaf):
+    def __init__(self, kind: str, how: str = "sum") -> None:
+        self.kind, self.how = kind, how
+
+    def estimate(self, seen: Seen, node: int) -> float:
+        terms: list[tuple[float, float]] = []
+        for u, _ in seen.parents(node):
+            terms += [(seen.score[g], alpha) for g, alpha in seen.parents(u)]
+            terms += [(seen.score[s], alpha) for s, alpha in seen.links[u] if s in seen.score]
+        if self.kind == "deg":
+            return float(len(terms))
+        return aggregate([kind_of(self.kind, beta, alpha) for beta, alpha in terms], self.how)
+
+
+class LeastSquares(Leaf):
+    def __init__(self, parts: list[Leaf]) -> None:
+        self.parts = parts
+        size = len(parts) + 1
+        self.weights = [0.0] * size
+        self.inverse = [[1e6 if i == j else 0.0 for j in range(size)] for i in range(size)]
+
+    def sample(self, seen: Seen, node: int) -> list[float]:
+        return [part.estimate(seen, node) for part in self.parts] + [1.0]
+
+    def dot(self, left: list[float], right: list[float]) -> float:
+        total = left[0] * right[0]
+        for a, b in zip(left[1:], right[1:], strict=True):
+            total += a * b
+        return total
+
+    def estimate(self, seen: Seen, node: int) -> float:
+        return self.dot(self.weights, self.sample(seen, node))
+
+    def learn(self, sample: list[float], gain: float) -> None:
+        direction = [self.dot(row, sample) for row in self.inverse]
+        spread = 1.0
+        for a, b in zip(sample, direction, strict=True):
+            spread += a * b
+        error = gain - self.dot(self.weights, sample)
+        size = len(sample)
+        self.weights = [
+            w + d / spread * error for w, d in zip(self.weights, direction, strict=True)
+        ]
+        for i in range(size):
+            for j in range(size):
+                self.inverse[i][j] -= direction[i] * direction[j] / spread
+
+
+class Opic(Leaf):
+    def __init__(self, by: str = "") -> None:
+        self.by = by
+        self.cash: dict[int, float] = {}
+        self.given = 0.0
+        self.virtual = 0.0
+
+    def begin(self, seen: Seen, seeds: list[int]) -> None:
+        self.cash = dict.fromkeys(seeds, 1 / len(seeds))
+
+    def weight(self, seen: Seen, target: int, alpha: float) -> float:
+        weight = 1.0
+        if "e" in self.by:
+            weight = alpha
+        if "n" in self.by:
+            weight *= (
+                seen.score[target] if target in seen.score else First("n").estimate(seen, target)
+            )
+        return weight
+
+    def visited(self, seen: Seen, node: int) -> None:
+        held = self.cash.get(node, 0.0)
+        self.given += held
+        self.cash[node] = 0.0
+        links = seen.links[node]
+        if not links:
+            self.virtual += held
+        weights = [self.weight(seen, target, alpha) for target, alpha in links]
+        total = aggregate(weights, "sum")
+        for (target, _), weight in zip(links, weights, strict=True):
+            share = held * weight / total if total > 0 else held / len(links)
+            self.cash[target] = self.cash.get(target, 0.0) + share
+
+    def estimate(self, seen: Seen, node: int) -> float:
+        return (0.0 + self.cash.get(node, 0.0)) / (self.given + 1)
+
+
+class Navigation(Leaf):
+    def __init__(self, keep: float = 0.5) -> None:
+        self.keep = keep
+        self.rank: dict[int, float] = {}
+
+    def visited(self, seen: Seen, node: int) -> None:
+        indegree: dict[int, int] = {}
+        for u in seen.visited:
+            for v, _ in seen.links[u]:
+                indegree[v] = indegree.get(v, 0) + 1
+        rank = dict.fromkeys(seen.visited, 0.0)
+        moved = 1.0
+        while moved > 1e-12:
+            following = {}
+            for u in seen.visited:
+                total = 0.0
+                for v, _ in seen.links[u]:
+                    total += rank.get(v, 0.0) / indegree[v]
+                if seen.links[u]:
+                    total = total / len(seen.links[u])
+                following[u] = self.keep * seen.score[u] + (1 - self.keep) * total
+            moved = max([0.0, *(abs(following[u] - rank[u]) for u in seen.visited)])
+            rank = following
+        self.rank = rank
+
+    def estimate(self, seen: Seen, node: int) -> float:
+        parents = seen.parents(node)
+        total = 0.0
+        for u, _ in parents:
+            total += self.rank[u] / len(seen.links[u])
+        return (1 - self.keep) * (total / len(parents))
+
+
+class Hybrid:
+    def __init__(self, first: Any, second: Any, steps: int) -> None:
+        self.first, self.second, self.steps = first, second, steps
+
+    def choose(self, step: int) -> Leaf:
+        chosen: Leaf = (self.first if step < self.steps else self.second).choose(step)
+        return chosen
+
+    def reward(self, leaf: Leaf, gain: float) -> None:
+        self.first.reward(leaf, gain)
+        self.second.reward(leaf, gain)
+
+    def leaves(self) -> list[Leaf]:
+        return [*self.first.leaves(), *self.second.leaves()]
+
+
+class Bandit:
+    def __init__(self, rule: str, epsilon: float, arms: list[Any], dice: Any, budget: int) -> None:
+        self.rule, self.epsilon, self.arms, self.dice = rule, epsilon, arms, dice
+        self.exploring = math.floor(epsilon * budget)
+        self.period = math.ceil(len(arms) / epsilon)
+        self.leader = -1
+        self.clear()
+
+    def clear(self) -> None:
+        self.age = 0
+        self.pulls = [0] * len(self.arms)
+        self.rewards: list[list[float]] = [[] for _ in self.arms]
+
+    def leading(self) -> int:
+        averages = [aggregate(rewards, "avg") for rewards in self.rewards]
+        return averages.index(max(averages))
+
+    def arm(self, step: int) -> int:
+        if 0 in self.pulls:
+            return self.pulls.index(0)
+        if self.rule == "eps":
+            explore = self.dice.uniform() < self.epsilon
+        elif self.rule == "eps-first":
+            explore = step < self.exploring
+        else:
+            explore = self.age < math.floor(self.epsilon * self.period)
+        return self.dice.below(len(self.arms)) if explore else self.leading()
+
+    def choose(self, step: int) -> Leaf:
+        if self.rule == "var" and self.age >= self.period:
+            leader = self.leading()
+            shortest = math.ceil(len(self.arms) / self.epsilon)
+            self.period = (
+                self.period * 2 if leader == self.leader else max(self.period // 2, shortest)
+            )
+            self.leader = leader
+            self.clear()
+        arm = self.arm(step)
+        self.pulls[arm] += 1
+        self.age += 1
+        chosen: Leaf = self.arms[arm].choose(step)
+        return chosen
+
+    def reward(self, leaf: Leaf, gain: float) -> None:
+        for arm, rewards in zip(self.arms, self.rewards, strict=True):
+            if leaf in arm.leaves():
+                rewards.append(gain)
+                arm.reward(leaf, gain)
+
+    def leaves(self) -> list[Leaf]:
+        return [leaf for arm in self.arms for leaf in arm.leaves()]
+
+
+class Gains:
+    """The objective, incrementally."""
+
+    def __init__(self, world: World, objective: str) -> None:
+        self.world, self.objective = world, objective
+        self.seen: set[str] = set()
+
+    def preview(self, node: int) -> float:
+        if self.objective == "sum":
+            return self.world.scores[node]
+        if self.objective == "count":
+            return 1.0 if self.world.scores[node] > 0 else 0.0
+        return float(len(set(self.world.records.get(node, [])) - self.seen))
+
+    def add(self, node: int) -> float:
+        gain = self.preview(node)
+        self.seen |= set(self.world.records.get(node, []))
+        return gain
+
+
+def build(spec: str, dice: Any, budget: int, gains: Gains) -> Any:
+    """The reference of an estimator, from the same text as the package reads."""
+    head, _, inside = spec.partition("[")
+    name, *arguments = head.split(":")
+    if inside:
+        parts = [part.strip() for part in _split(inside[:-1])]
+        if name == "hybrid":
+            first, second = (build(part, dice, budget, gains) for part in parts[:2])
+            return Hybrid(first, second, int(parts[2]))
+        rule, _, value = arguments[0].partition("=")
+        arms = [build(part, dice, budget, gains) for part in parts]
+        return Bandit(rule, float(value or 0.1), arms, dice, budget)
+    how = arguments[0] if arguments else "sum"
+    if name in ("lnh", "lnh2"):
+        levels: list[type[Any]] = [First] if name == "lnh" else [First, Second]
+        return LeastSquares([level(kind, how) for level in levels for kind in ("n", "e", "ne")])
+    if name == "nr":
+        keep = next((float(a[2:]) for a in arguments if a.startswith("d=")), 0.5)
+        return Navigation(keep)
+    if name.endswith("2"):
+        return Second(name[:-1], how)
+    if name in ("n", "e", "ne", "deg"):
+        return First(name, how)
+    if name == "opic":
+        return Opic(arguments[0] if arguments else "")
+    return {"random": Random, "bfs": Bfs, "oracle": lambda: Truth(gains.preview)}[name]()
+
+
+def _split(text: str) -> list[str]:
+    parts, depth = [""], 0
+    for character in text:
+        depth += {"[": 1, "]": -1}.get(character, 0)
+        if character == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
+
+
+@dataclass
+class Crawl:
+    sequence: list[int]
+    gains: list[float]
+    predictions: list[float]
+
+
+def crawl(
+    world: World,
+    seeds: list[int],
+    spec: str,
+    *,
+    budget: int,
+    strategy: tuple[float, float] = (1.0, 0.0),
+    refresh: int = 1,
+    objective: str = "sum",
+    seed: int = 0,
+) -> Crawl:
+    """Crawl by the definitions."""
+    dice = Dice(seed)
+    gains = Gains(world, objective)
+    chooser = build(spec, dice, budget, gains)
+    seen = Seen(world)
+    leaves = chooser.leaves()
+    for leaf in leaves:
+        leaf.begin(seen, seeds)
+
+    def visit(node: int) -> None:
+        seen.visit(node)
+        for leaf in leaves:
+            leaf.visited(seen, node)
+
+    for node in seeds:
+        gains.add(node)
+        visit(node)
+    done = Crawl([], [], [])
+    step = 0
+    while len(done.sequence) < budget:
+        batch: list[tuple[int, Leaf, list[Any]]] = []
+        estimates: dict[int, dict[int, float]] = {}
+        while len(batch) < refresh and len(done.sequence) + len(batch) < budget:
+            waiting = [v for v in seen.frontier([node for node, _, _ in batch]) if v not in seeds]
+            if not waiting:
+                break
+            leaf = chooser.choose(step)
+            step += 1
+            if leaf.chance:
+                node, predicted = waiting[dice.below(len(waiting))], math.nan
+            else:
+                known = estimates.setdefault(id(leaf), {v: leaf.estimate(seen, v) for v in waiting})
+                highest = max(known[v] for v in waiting)
+                node = next(v for v in waiting if known[v] == highest)
+                if strategy[0] < 1 and dice.uniform() >= strategy[0]:
+                    threshold = highest - strategy[1] * abs(highest)
+                    close = [v for v in waiting if known[v] >= threshold]
+                    node = close[dice.below(len(close))]
+                predicted = known[node]
+            batch.append((node, leaf, [other.sample(seen, node) for other in leaves]))
+            done.predictions.append(predicted)
+        if not batch:
+            break
+        for node, leaf, samples in batch:
+            gain = gains.add(node)
+            for other, sample in zip(leaves, samples, strict=True):
+                other.learn(sample, gain)
+            chooser.reward(leaf, gain)
+            visit(node)
+            done.sequence.append(node)
+            done.gains.append(gain)
+    return done
