@@ -1,7 +1,7 @@
 """Writes docs/reference/cli.md from the parsers of the command line.
 
-    python docs/cli_reference.py            # writes the page
-    python docs/cli_reference.py --check    # status 1 if the page is not what would be written
+python docs/cli_reference.py            # writes the page
+python docs/cli_reference.py --check    # status 1 if the page is not what would be written
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from unittest.mock import patch
 
@@ -28,16 +29,17 @@ the result, `--json` prints one JSON object. Every command has `--help`.
 |---|---|
 | 0 | it went well |
 | 1 | it did not, for a reason that lies in the run or the machine; one line says which |
-| 2 | what was given cannot be used: an unknown option, a malformed file, an unknown node; one line says what and where |
+| 2 | what was given cannot be used (an option, a file, a node); one line says what and where |
+| 130 | a crawl was stopped by the user; it can be resumed |
 """
 
 # Commands that hand over to further ones on their first word, without sub-parsers of argparse.
-BRANCHES = {("seeds",): ("compare", "refresh")}
+BRANCHES: dict[tuple[str, ...], tuple[str, ...]] = {("seeds",): ("compare", "refresh")}
 
 
 def commands() -> Iterator[tuple[tuple[str, ...], argparse.ArgumentParser]]:
     """Every command by its words, with its parser."""
-    waiting = [(name,) for name in cli.COMMANDS]
+    waiting: list[tuple[str, ...]] = [(name,) for name in cli.COMMANDS]
     while waiting:
         words = waiting.pop(0)
         parser = parser_of(words)
@@ -56,11 +58,8 @@ def parser_of(words: tuple[str, ...]) -> argparse.ArgumentParser:
     def note(self: argparse.ArgumentParser, file: object = None) -> None:
         found.append(self)
 
-    with patch.object(argparse.ArgumentParser, "print_help", note):
-        try:
-            cli.parser().parse_args([*words, "--help"])
-        except SystemExit:
-            pass
+    with patch.object(argparse.ArgumentParser, "print_help", note), suppress(SystemExit):
+        cli.parser().parse_args([*words, "--help"])
     return found[0]
 
 
@@ -77,7 +76,8 @@ def spelling(action: argparse.Action) -> str:
     if action.choices is not None:
         value = "{" + ",".join(map(str, action.choices)) + "}"
     else:
-        value = str(action.metavar or action.dest.upper())
+        shown = action.metavar or action.dest.upper()
+        value = shown if isinstance(shown, str) else " ".join(shown)
     if not action.option_strings:
         value = str(action.metavar or action.dest)
         return f"{value} ..." if action.nargs in ("*", "+") else value

@@ -8,6 +8,7 @@ import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from types import TracebackType
+from typing import Any
 
 from aiohttp import web
 
@@ -128,7 +129,7 @@ def tree(pages: int = 500, fan: int = 5) -> Handler:
     return answer
 
 
-FAST: dict[str, object] = {
+FAST: dict[str, Any] = {
     "topic": "tide gauge",
     "delay": 0,
     "per_host": 64,

@@ -22,9 +22,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from sonde.cli import main
+from sonde.cli import COMMANDS, main
 
 ROOT = Path(__file__).parents[2]
+
+PLANNED = {"crawl", "demo", "show", "explain", "export"}
+"""Commands that pages may mention before they are registered."""
 
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<language>[\w-]*)\s*$")
 _NOTE = re.compile(r"<!-- (not run|status): (.+) -->$")
@@ -67,9 +70,7 @@ class Command:
     @property
     def sonde(self) -> list[list[str]]:
         """The arguments of every call of sonde in the line, without redirections."""
-        return [
-            _without_redirections(part[1:]) for part in self.pipeline if part[:1] == ["sonde"]
-        ]
+        return [_without_redirections(part[1:]) for part in self.pipeline if part[:1] == ["sonde"]]
 
 
 def pages() -> list[Path]:
@@ -152,6 +153,8 @@ def _run_command(block: Block, command: Command) -> None:
         printed = "".join(Path(name).read_text(encoding="utf-8") for name in words[1:])
     elif words[:1] == ["sonde"]:
         assert not further, f"{block.place}: pipelines are not run: {command.line}"
+        if words[1] in PLANNED and words[1] not in COMMANDS:
+            return
         printed = _run_sonde(block, command, words)
     else:
         return
@@ -163,16 +166,18 @@ def _run_command(block: Block, command: Command) -> None:
 
 def _run_sonde(block: Block, command: Command, words: list[str]) -> str:
     (arguments,) = command.sonde
-    output = io.StringIO()
+    output, results = io.StringIO(), io.StringIO()
     target = words[words.index(">") + 1] if ">" in words else None
-    results = Path(target).open("w", encoding="utf-8") if target else contextlib.nullcontext(output)
-    with results as stdout, contextlib.redirect_stderr(output):
-        assert stdout is not None
-        with contextlib.redirect_stdout(stdout):
-            try:
-                status: Any = main(arguments)
-            except SystemExit as end:
-                status = end.code
+    with (
+        contextlib.redirect_stderr(output),
+        contextlib.redirect_stdout(results if target else output),
+    ):
+        try:
+            status: Any = main(arguments)
+        except SystemExit as end:
+            status = end.code
+    if target:
+        Path(target).write_text(results.getvalue(), encoding="utf-8")
     wanted = int(block.notes.get("status", "0"))
     assert status == wanted, (
         f"{block.place}: {command.line} ended with status {status}\n{output.getvalue()}"

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+import sonde
 from sonde.protocols import Floats
-from sonde.simulation import simulate
+from sonde.records import Failure, Link, Visit
+from sonde.simulation import recorded_visits, simulate
 from sonde.sources.graph import Graph
 from sonde.sources.graph.generate import topical
 
@@ -94,3 +96,46 @@ def test_single_features(graph: Graph, feature: str, strategy: str) -> None:
     slow = simulate(graph, estimator=Single(feature), **settings)  # type: ignore[arg-type]
     fast = simulate(graph, estimator=spec, **settings)  # type: ignore[arg-type]
     assert fast.sequence == slow.sequence
+
+
+@pytest.mark.parametrize("spec", ["lnh", "lnh:max", "n", "opic", "ne:avg"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_picks_survive_failures_and_groups(graph: Graph, spec: str, sparse: bool) -> None:
+    """Whatever a driver does, a pick is the argmax over every live row of the ready groups."""
+    dice = np.random.default_rng(3)
+    visits = recorded_visits(graph)
+    explorer = sonde.Explorer(spec, grouped=True)
+    seeds = np.flatnonzero(graph.scores > 0)[:30].tolist()
+    explorer.add_seeds([Link(node, group=node % 40) for node in seeds])
+    frontier = explorer._model.frontier
+    leaf = frontier.leaves[0]
+    for step in range(700):
+        ready = None if step % 3 else set(dice.integers(0, 40, 6).tolist())
+        live = np.flatnonzero(np.asarray(frontier.row_live)[: frontier.rows])
+        nodes = np.asarray(frontier.row_node)[live]
+        names = np.array([explorer._nodes[node] for node in nodes], dtype=np.int64)
+        if ready is not None:
+            live = live[np.isin(names % 40, list(ready))]
+        values = np.array([leaf.estimate(slot) for slot in live])
+        leases = explorer.ask(1, ready=ready)
+        if not leases:
+            assert len(live) == 0
+            continue
+        (lease,) = leases
+        if lease.arm >= 0:
+            best = live[values == values.max()]
+            first = best[np.argmin(np.asarray(frontier.row_seq)[best])]
+            assert lease.node == explorer._nodes[frontier.row_node[first]]
+            assert lease.predicted == values.max()
+        outcome: Visit | Failure = visits(lease.node)
+        if dice.random() < 0.2:
+            outcome = Failure("timeout", retry=dice.random() < 0.7)
+        else:
+            outcome = Visit(
+                (outcome.score > 1.0) * 1.0 if sparse else outcome.score,
+                [
+                    Link(link.target, 0.0 if sparse else link.score, int(str(link.target)) % 40)
+                    for link in outcome.links
+                ],
+            )
+        explorer.tell(lease, outcome)

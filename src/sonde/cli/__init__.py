@@ -17,7 +17,7 @@ from typing import NoReturn
 
 from sonde.errors import InputError, SondeError
 
-COMMANDS = ("simulate", "seeds", "budget", "doctor")
+COMMANDS = ("simulate", "seeds", "budget", "data", "lab", "doctor")
 
 
 class Parser(argparse.ArgumentParser):

@@ -24,7 +24,7 @@ EXAMPLES = """examples:
 """
 
 _REASONS = REASONS | {
-    "scope": "outside the hosts, paths, types or languages that were asked for",
+    "scope": "outside the hosts, domains or paths that were asked for",
     "robots": "the site's robots.txt forbids it",
     "duplicate": "the same page as another URL",
     "trap": "URLs of this shape had stopped bringing anything new",
@@ -173,9 +173,10 @@ def _print_attempt(attempt: Attempt) -> None:
     got = f"scored {number(attempt.score)}" if attempt.outcome == "visit" else attempt.outcome
     why = f" ({harmless(attempt.reason)})" if attempt.reason else ""
     again = ", to be asked again" if attempt.retry else ""
+    requests = "1 request" if attempt.requests == 1 else f"{attempt.requests} requests"
     print(
-        f"  {got}{why}{again}, gain {number(attempt.gain or 0.0)}, for {attempt.requests}"
-        f" request{'' if attempt.requests == 1 else 's'}, {amount(attempt.bytes)}, {attempt.seconds:.2f} s"
+        f"  {got}{why}{again}, gain {number(attempt.gain or 0.0)}, for {requests},"
+        f" {amount(attempt.bytes)}, {attempt.seconds:.2f} s"
     )
 
 

@@ -81,7 +81,7 @@ def new_run(
     starts = list(seeds)
     if web:
         starts += [source] if isinstance(source, str) else list(source)  # type: ignore[arg-type]
-        starts = _addresses(starts)
+        starts = addresses(starts)
     if not starts:
         raise InputError("a crawl needs at least one seed")
     if web:  # before a folder is made: what is wrong with them should leave nothing behind
@@ -127,6 +127,8 @@ def resumed_run(
         begun = _assembled(run, explorer, told, objects, seeds, source)
         open_leases = replay(begun.book)
         settle_interrupted(begun.book, open_leases)
+        if not explorer.known:  # killed before the first commit
+            begun.book.add_seeds((seed, group_of(seed) if web else None) for seed in seeds)
         if budget is not None:
             begun.book.raise_budget(_raised(explorer.account.budget, budget))
         if isinstance(begun.source, WebSource):
@@ -201,7 +203,8 @@ def _raised(budget: Budget, by: int | str | Budget) -> Budget:
     return replace(budget, requests=int(number))
 
 
-def _addresses(seeds: Iterable[str]) -> list[str]:
+def addresses(seeds: Iterable[str]) -> list[str]:
+    """Seeds in their one spelling, each once."""
     found = []
     for seed in seeds:
         address = normalise(seed)

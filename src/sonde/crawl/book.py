@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from array import array
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -70,6 +70,8 @@ class Book:
         self.waiting: dict[Group, int] = {}  # nodes on the frontier, by group
         self.on_group: Callable[[Group], None] = lambda group: None
         """Called with each group that is seen for the first time."""
+        self.again: list[Lease] = []  # in flight when the run was killed
+        self.last_lease = 0
         self._groups: dict[Group, int] = {}
         self._hold_units = units_of(hold)
         self._dice = explorer.dice
@@ -124,9 +126,37 @@ class Book:
             if turned:
                 self.journal.log("dice", data=turned)
             return None
-        lease = leases[0]
+        self._leased(leases[0], ready, turned)
+        return leases[0]
+
+    def ask_again(self, ready: Collection[Group] | None) -> Lease | None:
+        """Lease a node once more that was in flight when the run was killed.
+
+        It was chosen then: the dice are not turned for it a second time, so that a run that was
+        killed goes on as one that was not.
+        """
+        for lease in self.again:
+            if ready is None or lease.group in ready:
+                break
+        else:
+            return None
+        account = self.explorer.account
+        if not account.hold(self.hold):
+            return None
+        account.settle(self.hold, Spend())  # there is enough: to relet holds it again
+        self.again.remove(lease)
+        repeated = replace(lease, number=self.last_lease + 1)
+        self.explorer.relet(repeated, self.hold)
+        self._leased(repeated, ready, {})
+        return repeated
+
+    def _leased(
+        self, lease: Lease, ready: Collection[Group] | None, turned: dict[str, Any]
+    ) -> None:
+        explorer = self.explorer
         number = explorer.number_of(lease.node)
         assert number is not None
+        self.last_lease = lease.number
         rank = 1 if ready is None and self._greedy else explorer.rank(lease)
         data: dict[str, Any] = self._change_of(ready) | turned
         if self._hold_units is not None:
@@ -148,7 +178,6 @@ class Book:
         self.journal.sent += self.hold.requests
         self.status[number] = LEASED
         self.waiting[lease.group] -= 1
-        return lease
 
     def _change_of(self, ready: Collection[Group] | None) -> dict[str, Any]:
         """How the ready groups differ from those of the lease before."""

@@ -188,7 +188,7 @@ class Driver:
             ready = self.pace.ready(self.book.waiting)
             if ready is not None and not ready:
                 break
-            lease = self.book.ask(ready)
+            lease = self.book.ask_again(ready) or self.book.ask(ready)
             if lease is None:
                 break
             self.pace.reserve(lease.group)

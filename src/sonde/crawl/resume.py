@@ -2,7 +2,7 @@
 
 Leases are *relet* rather than asked for, so nothing is chosen anew and nothing depends on a clock;
 the dice are set to where the log left them. Model and dice are then, bit for bit, those of the
-explorer that wrote the log. What was in flight counts as spent, and its node may be asked again.
+explorer that wrote the log. What was in flight counts as spent; its nodes are leased again first.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ def replay(book: Book) -> list[Lease]:
             assert entry.node is not None
             explorer.relet(lease, spend_from(entry.data.get("hold")))
             open_leases[lease.number] = lease
+            book.last_lease = lease.number
             book.status[entry.node] = LEASED
             book.waiting[lease.group] -= 1
             book.ready_was(entry.data, groups)
@@ -67,6 +68,7 @@ def settle_interrupted(book: Book, leases: list[Lease]) -> None:
     for lease in leases:
         held = book.explorer.held(lease)
         book.tell(lease, Failure("interrupted", retry=True, spent=held), interrupt=True)
+        book.again.append(lease)
     if book.run.power_lost:
         lost = book.run.journal.reserved - account.spent.requests
         lost = int(min(lost, account.left("requests")))

@@ -193,3 +193,17 @@ def relaxed(
                     worth[idom[place]] += worth[place]
                     sizes[idom[place]] += sizes[place]
     return total, size
+
+
+def closed(
+    idom: cython.const[cython.int][::1],
+    worth: cython.const[cython.double][::1],
+    held: cython.schar[::1],
+):
+    """Mark the nodes of the choice that `relaxed` has just found, by the worth that it left."""
+    if not cython.compiled:
+        idom, worth, held = memoryview(idom), memoryview(worth), memoryview(held)
+    place: cython.longlong
+    with cython.nogil:
+        for place in range(worth.shape[0]):
+            held[place] = worth[place] > 0.0 and (idom[place] < 0 or held[idom[place]])

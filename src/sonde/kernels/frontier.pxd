@@ -5,6 +5,8 @@ cdef enum:
     VISITED = -2
     DROPPED = -3
 
+cdef double INFINITY
+
 cdef class Frontier
 
 cdef class Leaf:

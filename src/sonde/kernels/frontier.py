@@ -24,7 +24,7 @@ if not cython.compiled:
     DROPPED = -3
 
 
-INFINITY: cython.double = float("inf")
+INFINITY = float("inf")
 
 
 def grown(array, size, fill):

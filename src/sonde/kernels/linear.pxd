@@ -1,6 +1,9 @@
 cimport cython
 from sonde.kernels.frontier cimport Leaf
 
+cdef double INFINITY, ROUNDING
+cdef int LATEST, SHORTEST, FREE, LISTED, CHAINED, FAMILIES
+
 cdef class Linear(Leaf):
     cdef public int terms
     cdef public int[::1] columns
@@ -11,6 +14,8 @@ cdef class Linear(Leaf):
     cdef public int[::1] listed
     cdef public int listed_count
     cdef public signed char[::1] row_listed, block_listed
+    cdef int[::1] next_equal, last_equal
+    cdef int families
     cdef double[::1] keys
     cdef public double unlisted_bound
     cdef public int unlisted_seq
@@ -35,7 +40,15 @@ cdef class Linear(Leaf):
     @cython.final
     cdef void gather(self, int block)
     @cython.final
-    cdef bint repeats(self, int slot, int first) noexcept
+    cdef void succeed(self, int slot)
+    @cython.final
+    cdef inline bint matters(self, double bound, int slot) noexcept
+    @cython.final
+    cdef inline bint equal(self, int slot, int other) noexcept
+    @cython.final
+    cdef int place(self, int slot) noexcept
+    @cython.final
+    cdef void join(self, int slot)
     @cython.final
     cdef void enlist(self, int slot)
     @cython.final

@@ -14,9 +14,9 @@ own for every row, which stays true for all weights below the ceiling.
 * When a weight rises above the ceiling, all bounds are computed anew under a higher one. How much
   higher is learned: far enough that this is rare, near enough that the shortlist stays short.
 
-Ties go to the row discovered first. Within a block a row that equals an earlier one in every
-feature is not listed while the earlier one is there, so that ties, the rule on sparse graphs, do
-not flood the list.
+Ties go to the row discovered first, and ties are the rule on sparse graphs: whole families of
+rows have equal features. A refill lists the first of each family and chains the others behind it
+in order of discovery; when the first leaves or changes, the next one takes its place.
 """
 
 import cython
@@ -29,13 +29,20 @@ if cython.compiled:
 else:
     from sonde.kernels.frontier import Leaf
 
-INFINITY: cython.double = float("inf")
-LATEST: cython.int = 2147483647
+INFINITY = float("inf")
+LATEST = 2147483647
 
 # A ceiling stands at least this share of its magnitude above a weight that moves, so that
 # rounding, at most a few units in the 16th digit, cannot lift a score above its bound.
-ROUNDING: cython.double = 1e-13
-SHORTEST: cython.int = 4
+ROUNDING = 1e-13
+SHORTEST = 4
+
+# The states of a row: not listed, listed, or behind an equal row that is listed.
+FREE = 0
+LISTED = 1
+CHAINED = 2
+
+FAMILIES = 65536  # places of the hash table by which a refill finds equal rows
 
 
 class Linear(Leaf):
@@ -54,6 +61,9 @@ class Linear(Leaf):
         self.block_bound = np.full(blocks, -np.inf)
         self.block_listed = np.zeros(blocks, dtype=np.int8)
         self.row_listed = np.zeros(frontier.row_node.shape[0], dtype=np.int8)
+        self.next_equal = np.zeros(frontier.row_node.shape[0], dtype=np.intc)  # slot + 1
+        self.last_equal = np.zeros(FAMILIES, dtype=np.intc)
+        self.families = 0
         self.listed = np.zeros(64, dtype=np.intc)
         self.keys = np.zeros(0)
         self.listed_count = 0
@@ -72,6 +82,7 @@ class Linear(Leaf):
             self.block_listed = grown(self.block_listed, block + 1, 0)
         if self.frontier.rows > self.row_listed.shape[0]:
             self.row_listed = grown(self.row_listed, self.frontier.rows, 0)
+            self.next_equal = grown(self.next_equal, self.frontier.rows, 0)
 
     def activate(self):
         """Bounds have not followed the frontier: compute them before the next search."""
@@ -150,12 +161,12 @@ class Linear(Leaf):
             bound = self.bound(slot)
             if bound > self.block_bound[block]:
                 self.block_bound[block] = bound
-            if self.row_listed[slot]:
-                self.gather(block)  # rows that equalled this one may stand for themselves now
-            elif bound > self.unlisted_bound or (
-                bound == self.unlisted_bound and table.row_seq[slot] < self.unlisted_seq
-            ):
+            if self.row_listed[slot] == LISTED:
+                self.succeed(slot)
+            elif self.matters(bound, slot):
                 self.enlist(slot)
+            else:
+                self.row_listed[slot] = FREE
 
     # -- the ceiling ---------------------------------------------------------------------------
 
@@ -211,27 +222,66 @@ class Linear(Leaf):
             self.listed = grown(self.listed, self.listed_count + 1, 0)
         self.listed[self.listed_count] = slot
         self.listed_count += 1
-        self.row_listed[slot] = 1
+        self.row_listed[slot] = LISTED
 
-    def repeats(self, slot, first):
-        """Whether a listed row of the block, before this one, has the same features."""
+    def succeed(self, slot):
+        """A listed row left or changed: list the next one of those that were equal to it."""
+        other: cython.int = self.next_equal[slot] - 1
+        self.next_equal[slot] = 0
+        while other >= 0:
+            if self.row_listed[other] == CHAINED and self.frontier.row_live[other]:
+                self.enlist(other)
+                return
+            other = self.next_equal[other] - 1  # it left or changed, but the chain goes on
+
+    def matters(self, bound, slot):
+        """Whether a row with this bound must be listed."""
+        return bound > self.unlisted_bound or (
+            bound == self.unlisted_bound and self.frontier.row_seq[slot] < self.unlisted_seq
+        )
+
+    def equal(self, slot, other):
         table = self.frontier
-        other: cython.int
         i: cython.int
-        for other in range(slot - 1, max(first, slot - 8) - 1, -1):
-            if self.row_listed[other] and table.row_live[other]:
-                for i in range(self.terms):
-                    if (
-                        table.features[other, self.columns[i]]
-                        != table.features[slot, self.columns[i]]
-                    ):
-                        break
-                else:
-                    return True
-        return False
+        for i in range(self.terms):
+            if table.features[slot, self.columns[i]] != table.features[other, self.columns[i]]:
+                return False
+        return True
+
+    def place(self, slot):
+        """Where the family of a row stands in the hash table, or the free place for it."""
+        mixed: cython.double = 0.0
+        i: cython.int
+        for i in range(self.terms):
+            mixed = mixed * 31.7 + self.frontier.features[slot, self.columns[i]] * 977.3
+        place: cython.int = cython.cast(cython.int, (mixed % 65521.0) * 1024.0) & (FAMILIES - 1)
+        while self.last_equal[place] >= 0 and not self.equal(slot, self.last_equal[place]):
+            place = (place + 1) & (FAMILIES - 1)
+        return place
+
+    def join(self, slot):
+        """List a row, or chain it behind the rows that equal it."""
+        place: cython.int
+        last: cython.int
+        self.next_equal[slot] = 0
+        if 2 * self.families >= FAMILIES:
+            self.enlist(slot)  # listing a row too many is never wrong
+            return
+        place = self.place(slot)
+        last = self.last_equal[place]
+        if last < 0:
+            self.families += 1
+            self.enlist(slot)
+        elif self.frontier.row_seq[last] < self.frontier.row_seq[slot]:
+            self.next_equal[last] = slot + 1
+            self.row_listed[slot] = CHAINED
+        else:
+            self.enlist(slot)
+            return  # discovered before its family's last, in another group: it stands alone
+        self.last_equal[place] = slot
 
     def gather(self, block):
-        """List the rows of a block that could matter, and tighten its bound."""
+        """List the rows of a block that matter, and tighten its bound."""
         table = self.frontier
         first: cython.int = table.block_first[block]
         slot: cython.int
@@ -240,6 +290,7 @@ class Linear(Leaf):
         earliest: cython.int = LATEST
         self.work += table.block_rows[block]
         for slot in range(first, first + table.block_rows[block]):
+            self.row_listed[slot] = FREE
             if not table.row_live[slot]:
                 continue
             if table.row_seq[slot] < earliest:
@@ -247,15 +298,8 @@ class Linear(Leaf):
             bound = self.bound(slot)
             if bound > highest:
                 highest = bound
-            if (
-                not self.row_listed[slot]
-                and (
-                    bound > self.unlisted_bound
-                    or (bound == self.unlisted_bound and table.row_seq[slot] < self.unlisted_seq)
-                )
-                and not self.repeats(slot, first)
-            ):
-                self.enlist(slot)
+            if self.matters(bound, slot):
+                self.join(slot)
         self.block_bound[block] = highest
         table.block_seq[block] = earliest
 
@@ -299,7 +343,10 @@ class Linear(Leaf):
         i: cython.int
         self.refills += 1
         for i in range(self.listed_count):
-            self.row_listed[self.listed[i]] = 0
+            self.row_listed[self.listed[i]] = FREE
+        for i in range(FAMILIES):
+            self.last_equal[i] = -1
+        self.families = 0
         self.listed_count = 0
         self.unlisted_bound = -INFINITY
         self.unlisted_seq = 0
@@ -390,8 +437,8 @@ class Linear(Leaf):
             else:
                 self.listed_count -= 1
                 self.listed[i] = self.listed[self.listed_count]
-                self.row_listed[slot] = 0
-                self.gather(table.block_of(slot))
+                self.row_listed[slot] = FREE
+                self.succeed(slot)
 
     def search_all(self):
         table = self.frontier
@@ -432,7 +479,7 @@ class Linear(Leaf):
         for turn in range(-1, count):
             block = table.listed[lead if turn < 0 else turn]
             if turn != lead and self.promising(self.block_bound[block], table.block_seq[block]):
-                self.gather(block)
+                self.block_bound[block] = self.highest_bound(block)
                 for slot in range(
                     table.block_first[block], table.block_first[block] + table.block_rows[block]
                 ):

@@ -11,7 +11,7 @@ import numpy as np
 
 
 class Walker:
-    def __init__(self, indptr, targets, values, by_value):
+    def __init__(self, indptr, targets, values, by_value) -> None:
         """Each node's targets, and all nodes in `by_value`, must be in falling order of value."""
         count = len(values)
         self.indptr = indptr

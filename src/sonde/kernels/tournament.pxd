@@ -1,6 +1,8 @@
 cimport cython
 from sonde.kernels.frontier cimport Leaf
 
+cdef double INFINITY
+
 cdef class Tournament(Leaf):
     cdef public int column
     cdef public int[::1] block_top, shelf_top

@@ -16,7 +16,7 @@ if cython.compiled:
 else:
     from sonde.kernels.frontier import Leaf
 
-INFINITY: cython.double = float("inf")
+INFINITY = float("inf")
 
 
 class Tournament(Leaf):

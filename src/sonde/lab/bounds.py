@@ -25,12 +25,13 @@ from typing import Any
 import numpy as np
 
 from sonde.errors import InputError
-from sonde.kernels.dominance import dominators, relaxed
+from sonde.kernels.dominance import closed, dominators, relaxed
 from sonde.kernels.multipliers import price_in, slack
 from sonde.kernels.paths import Walker
 from sonde.lab.crawls import Crawl
 from sonde.lab.exact import exact
 from sonde.lab.territory import Numbers, Territory
+from sonde.protocols import Floats
 from sonde.sources.graph import Graph
 
 
@@ -56,7 +57,7 @@ class Bounds:
 
     def gap(self, gain: float) -> float:
         """By how many percent of the best possible a crawl of this gain may fall short, at most."""
-        return 100.0 * (1.0 - gain / self.upper) if self.upper > 0 else 0.0
+        return max(0.0, 100.0 * (1.0 - gain / self.upper)) if self.upper > 0 else 0.0
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -108,9 +109,8 @@ def bound(
     uppers = {
         "best": timed("best", lambda: best_values(territory)),
         "dominators": timed("dominators", lambda: dominator_bound(territory)),
-        "parents": timed(
-            "parents", lambda: parent_bound(territory, max(lowers.values()), rounds)
-        ),
+        "parents": timed("parents", lambda: parent_bound(territory, max(lowers.values()), rounds)),
+        "joint": timed("joint", lambda: joint_bound(territory, max(lowers.values()), rounds)),
     }
     optimum = None
     if exact_seconds > 0 and len(territory.targets) <= exact_links:
@@ -134,60 +134,126 @@ def best_values(territory: Territory) -> float:
     return float(np.sort(territory.values)[::-1][: territory.budget].sum())
 
 
-def dominator_bound(territory: Territory, halvings: int = 60) -> float:
+def dominator_bound(territory: Territory) -> float:
     """The Lagrangian bound on the dominator tree, at the best price found."""
-    if not len(territory):
-        return 0.0
-    order, idom = dominators(territory.indptr, territory.targets, territory.entries)
-    values = np.ascontiguousarray(territory.values[order])
-    worth, sizes = np.zeros(len(values)), np.zeros(len(values), dtype=np.int64)
-    lowest, low, high = np.inf, 0.0, float(values.max())
-    price = 0.0
-    for _ in range(halvings):
-        total, size = relaxed(idom, values, price, worth, sizes)
-        lowest = min(lowest, price * territory.budget + total)
-        # The bound is convex in the price, and falls while the choice exceeds the budget.
-        if size > territory.budget:
-            low = price
-        else:
-            high = price
-        price = (low + high) / 2
-        if high - low <= 1e-12 * high:
-            break
-    return float(lowest)
+    return DominatorTree(territory).bound(territory.values)[0] if len(territory) else 0.0
+
+
+class DominatorTree:
+    """The dominator tree of a territory, and the best choice closed in it at a price a node."""
+
+    def __init__(self, territory: Territory) -> None:
+        count = len(territory)
+        self.budget = territory.budget
+        self.order, self.idom = dominators(territory.indptr, territory.targets, territory.entries)
+        self._worth, self._sizes = np.zeros(count), np.zeros(count, dtype=np.int64)
+        self._held = np.zeros(count, dtype=np.int8)
+
+    def bound(self, values: Floats, precision: float = 1e-12) -> tuple[float, float, float]:
+        """The lowest bound over prices, and the prices just below and above the best one."""
+        values = np.ascontiguousarray(values[self.order])
+        lowest, low, high, price = np.inf, 0.0, max(float(values.max()), 0.0), 0.0
+        while True:
+            total, size = relaxed(self.idom, values, price, self._worth, self._sizes)
+            lowest = min(lowest, price * self.budget + total)
+            # The bound is convex in the price, and falls while the choice exceeds the budget.
+            if size > self.budget:
+                low = price
+            elif price == 0.0:
+                return float(lowest), 0.0, 0.0
+            else:
+                high = price
+            if high - low <= precision * high:
+                return float(lowest), low, high
+            price = (low + high) / 2
+
+    def chosen(self, values: Floats, price: float) -> Numbers:
+        """The nodes of the best closed choice at this price."""
+        relaxed(
+            self.idom, np.ascontiguousarray(values[self.order]), price, self._worth, self._sizes
+        )
+        closed(self.idom, self._worth, self._held)
+        found: Numbers = self.order[np.flatnonzero(self._held)].astype(np.int64)
+        return found
+
+
+class Descent:
+    """Multipliers on "a visited node has a visited parent", improved by subgradients."""
+
+    def __init__(self, territory: Territory, target: float) -> None:
+        self.territory = territory
+        self.target = target  # a crawl of this value is known
+        self.multipliers = np.zeros(len(territory))
+        self.reduced = np.array(territory.values)
+        self.lowest = np.inf
+        self._pace, self._since = 1.0, 0
+
+    def slack(self, chosen: Numbers) -> Floats:
+        """By how much each node's rule is kept or broken by a choice."""
+        surplus = np.zeros(len(self.territory))
+        slack(self.territory.indptr, self.territory.targets, chosen, surplus)
+        surplus[: self.territory.entries] = 0.0  # the seeds are their parents
+        return surplus
+
+    def step(self, value: float, surplus: Floats) -> bool:
+        """Take in a bound and the slack of its choice, and move; False when there is no more."""
+        self._since += 1
+        if value < self.lowest:
+            self._since = self._since if self.lowest - value < 1e-4 * self.lowest else 0
+            self.lowest = value
+        if self._since >= 8:
+            self._pace, self._since = self._pace / 2, 0
+        surplus[(self.multipliers <= 0.0) & (surplus > 0.0)] = 0.0
+        length = float(surplus @ surplus)
+        if length == 0.0 or value <= self.target or self._pace < 1e-3:
+            return False
+        self.multipliers -= self._pace * (value - self.target) / length * surplus
+        np.maximum(self.multipliers, 0.0, out=self.multipliers)
+        price_in(
+            self.territory.indptr,
+            self.territory.targets,
+            self.territory.values,
+            self.multipliers,
+            self.reduced,
+        )
+        return True
 
 
 def parent_bound(territory: Territory, target: float, rounds: int = 200) -> float:
     """The predecessor Lagrangian after so many subgradients, aimed at a known crawl's value."""
-    lowest = best_values(territory)
     budget = territory.budget
     if not len(territory) or not budget:
-        return lowest
-    multipliers = np.zeros(len(territory))
-    reduced, surplus = np.zeros(len(territory)), np.zeros(len(territory))
-    pace, since = 1.0, 0
-    for _ in range(rounds):
-        price_in(
-            territory.indptr, territory.targets, territory.values, multipliers, reduced
-        )
+        return 0.0
+    descent = Descent(territory, target)
+    for _ in range(rounds + 1):
+        reduced = descent.reduced
         chosen = np.argpartition(-reduced, budget - 1)[:budget]
         chosen = np.sort(chosen[reduced[chosen] > 0])
-        value = float(reduced[chosen].sum())
-        since += 1
-        if value < lowest:
-            since = since if lowest - value < 1e-4 * lowest else 0
-            lowest = value
-        if since >= 8:
-            pace, since = pace / 2, 0
-        slack(territory.indptr, territory.targets, chosen, surplus)
-        surplus[: territory.entries] = 0.0  # the seeds are their parents
-        surplus[(multipliers <= 0.0) & (surplus > 0.0)] = 0.0
-        length = float(surplus @ surplus)
-        if length == 0.0 or value <= target or pace < 1e-3:
+        if not descent.step(float(reduced[chosen].sum()), descent.slack(chosen)):
             break
-        multipliers -= pace * (value - target) / length * surplus
-        np.maximum(multipliers, 0.0, out=multipliers)
-    return lowest
+    return float(descent.lowest)
+
+
+def joint_bound(territory: Territory, target: float, rounds: int = 50) -> float:
+    """Both at once: the dominator-tree bound on the values that the multipliers leave.
+
+    Its choice at the best price has the budget's size only between two prices, one that takes too
+    many nodes and one that takes few enough: the subgradient lies in the same place between theirs.
+    """
+    if not len(territory) or not territory.budget:
+        return 0.0
+    descent, tree = Descent(territory, target), DominatorTree(territory)
+    for _ in range(rounds + 1):
+        value, low, high = tree.bound(descent.reduced, 1e-6)
+        few = tree.chosen(descent.reduced, high)
+        many = tree.chosen(descent.reduced, low)
+        surplus = descent.slack(few)
+        if len(many) > len(few):
+            part = (territory.budget - len(few)) / (len(many) - len(few))
+            surplus += np.clip(part, 0.0, 1.0) * (descent.slack(many) - surplus)
+        if not descent.step(value, surplus):
+            break
+    return float(descent.lowest)
 
 
 def oracle_greedy(graph: Graph, seeds: Numbers, budget: int, objective: str) -> float:
@@ -201,6 +267,6 @@ def path_greedy(territory: Territory, longest: int) -> float:
     if not len(territory):
         return 0.0
     by_value, targets = territory.by_value()
-    walker = Walker(territory.indptr, targets, territory.values, by_value)
+    walker: Any = Walker(territory.indptr, targets, territory.values, by_value)
     order = walker.crawl(territory.entries, territory.budget, longest)
     return float(territory.values[order].sum())

@@ -8,12 +8,14 @@ implied rows make the relaxation tight: a taken node has a taken parent, and a t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from sonde.kernels.dominance import dominators, reach
 from sonde.lab import extras
 from sonde.lab.territory import Numbers, Territory
+from sonde.protocols import Floats
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ def exact(territory: Territory, seconds: float) -> Exact:
     link_columns = count + np.arange(links)
     entry_columns = count + links + np.arange(entries)
 
-    def matrix(rows: object, places: object, numbers: object, height: int) -> object:
+    def matrix(rows: Numbers, places: Numbers, numbers: Floats, height: int) -> Any:
         return sparse.csr_array((numbers, (rows, places)), shape=(height, columns))
 
     ones = np.ones
@@ -75,7 +77,7 @@ def exact(territory: Territory, seconds: float) -> Exact:
     size = matrix(np.zeros(count, dtype=np.int64), np.arange(count), ones(count), 1)
     rows = [(balance, 0.0, 0.0), (size, 0.0, float(budget))]
     for part in (through, parents, dominance):
-        if part.shape[0]:  # type: ignore[attr-defined]
+        if part.shape[0]:
             rows.append((part, -np.inf, 0.0))
     found = optimize.milp(
         np.concatenate([-territory.values, np.zeros(flows)]),
@@ -109,4 +111,5 @@ def _connected(territory: Territory, taken: Numbers) -> Numbers:
     indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
     targets = np.concatenate([territory.targets[kept], starts]).astype(np.int32)
     order, _ = reach(indptr, targets, np.array([root], dtype=np.int64), root + 1)
-    return order.astype(np.int64)
+    found: Numbers = order.astype(np.int64)
+    return found

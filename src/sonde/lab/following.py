@@ -32,9 +32,7 @@ def precision(
     )
 
 
-def timing(
-    protocol: Protocol = PRECISION, estimators: Sequence[str] = ESTIMATORS
-) -> Experiment:
+def timing(protocol: Protocol = PRECISION, estimators: Sequence[str] = ESTIMATORS) -> Experiment:
     """Microseconds a step of each estimator on that crawl."""
     return Experiment("time", protocol, _entrants(estimators), report_time, "along")
 

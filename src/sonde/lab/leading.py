@@ -61,9 +61,7 @@ def bandits(
     protocol: Protocol = LEAD, estimators: Sequence[str] = BANDITS, arms: Sequence[str] = ARMS
 ) -> Experiment:
     """Bandits over their parameters, beside the estimators that are their arms."""
-    return Experiment(
-        "bandits", protocol, entrants([*arms, *estimators], ("sum",)), report_bandits
-    )
+    return Experiment("bandits", protocol, entrants([*arms, *estimators], ("sum",)), report_bandits)
 
 
 def league(
@@ -115,7 +113,8 @@ def report_lead(findings: Findings) -> Report:
     for objective in findings.objectives:
         for head, step in ((f"after {SHORT:,} steps", SHORT), ("at the last step", None)):
             rows = [
-                [label] + [_final(findings, graph, label, objective, step) for graph in findings.graphs]
+                [label]
+                + [_final(findings, graph, label, objective, step) for graph in findings.graphs]
                 for label in others
             ]
             title = f"{objective}, relative to the oracle, {head}"
@@ -161,9 +160,7 @@ def report_lead(findings: Findings) -> Report:
     )
 
 
-def _final(
-    findings: Findings, graph: str, label: str, objective: str, step: int | None
-) -> str:
+def _final(findings: Findings, graph: str, label: str, objective: str, step: int | None) -> str:
     curves = to_oracle(findings, graph, label, objective)
     return mean(curves.last if step is None else curves.at(step)).shown(3)
 
@@ -212,9 +209,11 @@ def report_league(findings: Findings, baseline: str, objective: str) -> Report:
         oracle = [ratio(score(graph, label), score(graph, "oracle")) for graph in findings.graphs]
         best = [ratio(score(graph, label), ceiling(graph)) for graph in findings.graphs]
         lines.append((label, shares, geometric(shares), geometric(oracle), geometric(best), best))
-    # The scores of the best known crawl, oracle-greedy or path-greedy, stand on top.
+    # The best known crawl is oracle-greedy's or path-greedy's.
     known = [
-        ratio(float(np.mean(findings.curves(graph, "bound", "lower", objective).last)), ceiling(graph))
+        ratio(
+            float(np.mean(findings.curves(graph, "bound", "lower", objective).last)), ceiling(graph)
+        )
         for graph in findings.graphs
     ]
     lines.sort(key=lambda line: -line[2] if not math.isnan(line[2]) else 0.0)
@@ -233,8 +232,8 @@ def report_league(findings: Findings, baseline: str, objective: str) -> Report:
         f"League table: {objective} relative to {baseline}",
         heads,
         rows,
-        "By the geometric mean over graphs of the mean score over seed graphs. The last column says "
-        "how far, at most, the estimator's score is from that of the best possible crawl.",
+        "By the geometric mean over graphs of the mean score over seed graphs. The last column "
+        "says how far, at most, the estimator's score is from that of the best possible crawl.",
     )
     optimal = Table(
         "At most so many percent from optimal",
@@ -247,6 +246,4 @@ def report_league(findings: Findings, baseline: str, objective: str) -> Report:
             ),
         ],
     )
-    return Report(
-        "global", "The league table", [table, optimal], [], notes(findings)
-    )
+    return Report("global", "The league table", [table, optimal], [], notes(findings))

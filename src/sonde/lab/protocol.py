@@ -63,7 +63,7 @@ def marks(steps: int) -> Numbers:
             [stone for stone in MILESTONES if stone <= steps],
         ]
     )
-    return np.unique(np.rint(kept).astype(np.int64))
+    return np.unique(np.maximum(np.rint(kept).astype(np.int64), 1))
 
 
 def draw(graph: Graph, count: int, above: float, seed: int) -> Numbers:

@@ -103,18 +103,35 @@ class Figure:
 def _plot(axes: Any, number: int, line: Line) -> None:
     colour = f"C{number % 10}"
     style = ("-", "--", ":", "-.")[number // 10 % 4]
+    kept = _spaced(line.steps, 30)
     axes.plot(
-        line.steps, line.middle, linewidth=1.0, color=colour, linestyle=style, label=line.label
+        line.steps[kept],
+        line.middle[kept],
+        linewidth=1.0,
+        color=colour,
+        linestyle=style,
+        label=line.label,
     )
     if not np.isnan(line.half).all():
+        kept = _spaced(line.steps, 10)
         axes.fill_between(
-            line.steps,
-            line.middle - line.half,
-            line.middle + line.half,
+            line.steps[kept],
+            (line.middle - line.half)[kept],
+            (line.middle + line.half)[kept],
             color=colour,
             alpha=0.08,
             linewidth=0,
         )
+
+
+def _spaced(steps: Floats, parts: int) -> list[int]:
+    """Places of steps that are at least such a part of the whole apart, the last among them."""
+    gap = float(steps[-1] - steps[0]) / parts
+    kept = [len(steps) - 1]
+    for place in range(len(steps) - 2, -1, -1):
+        if steps[kept[-1]] - steps[place] >= 0.999 * gap:
+            kept.append(place)
+    return kept[::-1]
 
 
 def _shorten(path: Path) -> None:

@@ -90,18 +90,14 @@ def run(
     return [columns for columns in results if columns is not None]
 
 
-def _computed(
-    graph: Graph, units: Sequence[Unit], workers: int
-) -> Iterable[tuple[Unit, Columns]]:
+def _computed(graph: Graph, units: Sequence[Unit], workers: int) -> Iterable[tuple[Unit, Columns]]:
     workers = min(workers, len(units))
     if workers <= 1 or "fork" not in multiprocessing.get_all_start_methods():
         return ((unit, unit.run(graph)) for unit in units)
     return _forked(graph, units, workers)
 
 
-def _forked(
-    graph: Graph, units: Sequence[Unit], workers: int
-) -> Iterator[tuple[Unit, Columns]]:
+def _forked(graph: Graph, units: Sequence[Unit], workers: int) -> Iterator[tuple[Unit, Columns]]:
     global _graph
     _graph = graph
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork"))

@@ -181,6 +181,11 @@ class WarcWriter:
         self._file = (self._folder / self._name).open("xb", buffering=0)
         self._end = 0
         self._append(self._info())
+        folder = os.open(self._folder, os.O_RDONLY)
+        try:
+            os.fsync(folder)  # a power cut must not take the name of a file with good records
+        finally:
+            os.close(folder)
 
     def _append(self, data: bytes) -> None:
         assert self._file is not None

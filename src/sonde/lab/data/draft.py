@@ -34,9 +34,13 @@ class Draft:
     """
 
     def __init__(
-        self, topics: int, keep_text: bool, guess: Callable[[str], list[str]] | None = None
+        self,
+        topics: int,
+        keep_text: bool,
+        problems: Counter[str],
+        guess: Callable[[str], list[str]] | None = None,
     ) -> None:
-        self.problems: Counter[str] = Counter()
+        self.problems = problems
         self._guess = guess
         self._numbers: dict[str, int] = {}
         self._documents: dict[int, int] = {}  # number of the name: row of the document
@@ -81,36 +85,33 @@ class Draft:
         for name, target in sheaf.aliases:
             alias = numbers.setdefault(name, len(numbers))
             self._aliases.setdefault(alias, numbers.setdefault(target, len(numbers)))
-        bounds = sheaf.starts()
-        sources: list[int] = []
         kept: list[int] = []
+        sources: list[int] = []
         for place, name in enumerate(sheaf.names):
             number = numbers.setdefault(name, len(numbers))
             if number in self._documents:
                 self.problems["pages whose name was there before"] += 1
                 continue
-            self._documents[number] = len(self._counts)
-            self._counts.append(sheaf.counts[place])
-            sources += [number] * sheaf.links[place]
+            self._documents[number] = len(self._documents)
             kept.append(place)
+            sources.append(number)
         if not kept:
             return
-        whole = len(kept) == len(sheaf.names)
-        links = range(bounds[-1]) if whole else [
-            link for place in kept for link in range(bounds[place], bounds[place + 1])
-        ]
-        targets = [numbers.setdefault(sheaf.targets[link], len(numbers)) for link in links]
-        alphas = np.concatenate([sheaf.alphas[place] for place in kept])
+        lengths = np.asarray(sheaf.links)
+        bounds = np.concatenate([[0], np.cumsum(lengths)])
+        links = np.concatenate([np.arange(bounds[each], bounds[each + 1]) for each in kept])
+        self._counts.append(sheaf.counts[kept])
+        targets = [numbers.setdefault(sheaf.targets[link], len(numbers)) for link in links.tolist()]
         columns = {
-            "source": pa.array(sources, pa.int32()),
+            "source": pa.array(np.repeat(sources, lengths[kept]).astype(np.int32)),
             "target": pa.array(targets, pa.int32()),
-            "alphas": pa.FixedSizeListArray.from_arrays(alphas.ravel(), self._topics),
+            "alphas": pa.FixedSizeListArray.from_arrays(sheaf.alphas[links].ravel(), self._topics),
         }
         if self._texts is not None:
             columns["anchor"] = pa.array([sheaf.anchors[link] for link in links], pa.string())
             columns["context"] = pa.array([sheaf.contexts[link] for link in links], pa.string())
             self._texts.add({"text": pa.array([sheaf.texts[place] for place in kept], pa.string())})
-        if sources:
+        if targets:
             self._links.add(columns)
 
     def write(self, folders: Folders) -> tuple[dict[str, int], list[dict[str, int]]]:
@@ -119,7 +120,7 @@ class Draft:
             raise InputError(f"nothing is left to build a graph from{_listed(self.problems)}")
         names = pa.array(list(self._numbers), pa.string())
         rows = np.fromiter(self._documents, np.int64, len(self._documents))
-        scores = f_of(np.stack(self._counts))
+        scores = f_of(np.concatenate(self._counts))
         nonzero_nodes = np.count_nonzero(scores, axis=0)
         node_names = names.take(pa.array(rows))
         at = 0

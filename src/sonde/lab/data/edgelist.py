@@ -38,15 +38,15 @@ Mask = npt.NDArray[np.bool_]
 class EdgeScores:
     """How edges and nodes are scored. ``specs`` are as above, one graph each."""
 
-    specs: tuple[str, ...]
+    specs: tuple[str, ...] = ("in-degree",)
     through_f: bool = False
     seed: int = 0
     share: float = 0.03
 
     def __post_init__(self) -> None:
         for spec in self.specs:
-            known = spec in ("in-degree", "topical") or spec.removeprefix("column:") not in ("", spec)
-            if not known:
+            column = spec.removeprefix("column:")
+            if spec not in ("in-degree", "topical") and column in ("", spec):
                 raise InputError(f"--score {spec}: not column:NAME, in-degree or topical")
         if not 0 < self.share <= 0.5:
             raise InputError(f"--share {self.share}: not above 0 and up to 0.5")
@@ -175,8 +175,8 @@ def _values(batch: pa.Table, columns: Sequence[str]) -> tuple[Floats, Mask]:
             values[:, place] = text.cast(pa.float64()).to_numpy()
         except pa.ArrowInvalid:
             values[:, place] = [_number(each) for each in text.to_pylist()]
-    sound: Mask = ((values >= 0) & (values < np.inf)).all(axis=1)
-    return values, sound
+    sound = (values >= 0) & (values < np.inf)
+    return values, np.asarray(sound.all(axis=1), np.bool_)
 
 
 def _number(text: str) -> float:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
@@ -21,10 +22,10 @@ from sonde.lab.data.draft import Draft
 from sonde.lab.data.pool import in_order
 from sonde.lab.data.progress import Meter
 from sonde.lab.data.sheaf import Sheaf
-from sonde.lab.data.streams import chunks, open_raw
+from sonde.lab.data.streams import ahead, chunks, open_raw
 from sonde.lab.data.titles import Resolver, Titles
 from sonde.lab.data.topics import Topics
-from sonde.lab.data.wikitext import plain
+from sonde.lab.data.wikitext import Plain, plain
 from sonde.sources.web.page import WINDOW
 
 BATCH = 1 << 21
@@ -60,8 +61,11 @@ def read_mediawiki(
     meter: Meter,
 ) -> None:
     """Read a dump into a draft. ``namespaces`` are those whose pages are nodes; None for all."""
-    with open_raw(path) as raw:
-        batches = _batches(chunks(raw, path.suffix, draft.problems), draft.problems)
+    with (
+        open_raw(path) as raw,
+        closing(ahead(chunks(raw, path.suffix, draft.problems))) as stream,
+    ):
+        batches = _batches(stream, draft.problems)
         head, first = next(batches, (b"", b""))
         wiki = Wiki(topics, _titles(head), namespaces, keep_text)
         bodies = (body for part in ([(head, first)], batches) for _, body in part)
@@ -72,9 +76,7 @@ def read_mediawiki(
         raise InputError(f"{path}: no pages in it: is it a MediaWiki XML export in UTF-8?")
 
 
-def _batches(
-    stream: Iterable[bytes], problems: Counter[str]
-) -> Iterator[tuple[bytes, bytes]]:
+def _batches(stream: Iterable[bytes], problems: Counter[str]) -> Iterator[tuple[bytes, bytes]]:
     """Whole pages, about ``BATCH`` bytes at a time; with the first, what stands before them."""
     parts: list[bytes] = []
     size = 0
@@ -197,7 +199,7 @@ def read_pages(wiki: Wiki, data: bytes) -> Sheaf:
         if lost > 0:
             sheaf.problems["pages cut short"] += lost
         if end < 0:
-            return sheaf
+            return sheaf.bound()
         if begun:
             _read_page(wiki, resolver, rest[begun[-1] :] + _END, sheaf)
         at = end + len(_END)
@@ -229,10 +231,10 @@ def _read_page(wiki: Wiki, resolver: Resolver, data: bytes, sheaf: Sheaf) -> Non
         return
     if wiki.namespaces is not None and space not in wiki.namespaces:
         return
-    if page.fields.get("model", "") not in _WIKITEXT:
-        shown, links = " ".join(text.split()), []
-    else:
+    if page.fields.get("model", "") in _WIKITEXT:
         shown, links = plain(text, resolver.kind)
+    else:
+        shown, links = Plain(" ".join(text.split()), [])
     resolved = []
     for target, start, stop in links:
         if space and target.startswith("/"):  # a page below this one

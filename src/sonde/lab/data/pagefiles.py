@@ -13,7 +13,7 @@ import tarfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, NamedTuple
+from typing import IO, NamedTuple
 from urllib.parse import unquote
 
 from sonde.errors import InputError
@@ -55,9 +55,11 @@ def pages_in_tar(
     """The pages of a tar archive, in its order."""
     suffix = {".tgz": ".gz", ".tbz": ".bz2", ".txz": ".xz"}.get(path.suffix, path.suffix)
     with open_raw(path) as raw:
-        stream = io.BufferedReader(Stream(raw, suffix, problems), 1 << 18)
         try:
-            with tarfile.open(fileobj=stream, mode="r|") as archive:
+            with (
+                io.BufferedReader(Stream(raw, suffix, problems), 1 << 18) as stream,
+                tarfile.open(fileobj=stream, mode="r|") as archive,
+            ):
                 for member in archive:
                     at(raw.tell())
                     if member.isfile() and _may_be_page(member.name):
@@ -68,9 +70,7 @@ def pages_in_tar(
             problems["truncated archives"] += 1
 
 
-def pages_in_file(
-    path: Path, name: str, problems: Counter[str], base: str
-) -> Iterator[RawPage]:
+def pages_in_file(path: Path, name: str, problems: Counter[str], base: str) -> Iterator[RawPage]:
     """The page in one file of a folder, if it may be one; ``name`` is its path in the folder."""
     if not _may_be_page(name):
         return
@@ -113,7 +113,7 @@ def _may_be_page(name: str) -> bool:
     return bool(_SPELT_URL.match(last)) or mimetypes.guess_type(last)[0] in _HTML
 
 
-def _bounded(file: BinaryIO | None, size: int, problems: Counter[str]) -> bytes | None:
+def _bounded(file: IO[bytes] | None, size: int, problems: Counter[str]) -> bytes | None:
     if file is None:
         return None
     if size > MOST_PAGE:

@@ -56,7 +56,8 @@ class Pairs:
         """Rows; ``values`` has a column for each score, times and words only if they are kept."""
         self._sources.append(np.asarray(sources, np.int32))
         self._targets.append(np.asarray(targets, np.int32))
-        self._values.append(np.asarray(values, np.float64).reshape(-1, self._width))
+        shape = len(self._sources[-1]), self._width
+        self._values.append(np.asarray(values, np.float64).reshape(shape))
         if self._timed:
             self._times.append(np.asarray(times, np.int64))
         if self._worded:

@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 WAITING = 3
 """Tasks for each process that may wait or be worked on."""
 
-FEW = 2
+FEW = 6
 """So many tasks are done here: starting processes would take longer."""
 
 
@@ -36,9 +36,7 @@ def jobs_from(asked: int | None) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def in_order(
-    work: Callable[[Task], Result], tasks: Iterable[Task], jobs: int
-) -> Iterator[Result]:
+def in_order(work: Callable[[Task], Result], tasks: Iterable[Task], jobs: int) -> Iterator[Result]:
     """``work`` of each task, by ``jobs`` processes. ``work`` must be fit for pickling."""
     tasks = iter(tasks)
     first = list(islice(tasks, FEW + 1))

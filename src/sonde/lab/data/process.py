@@ -48,5 +48,5 @@ def drawn(
     rates = np.where(scores[targets] > 0, TELLING, NOISE)
     telling = dice.random(len(targets)) < rates
     alphas = np.zeros(len(targets))
-    alphas[telling] = 1 + np.log(np.minimum(dice.zipf(2.5, int(telling.sum())), 100))
+    alphas[telling] = 1 + np.log(dice.geometric(0.5, int(telling.sum())))
     return scores, alphas

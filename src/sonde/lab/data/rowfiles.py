@@ -10,6 +10,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,7 +19,7 @@ from pyarrow import csv
 
 from sonde.errors import InputError
 from sonde.lab.data.progress import Meter
-from sonde.lab.data.streams import SUFFIXES, chunks, open_raw
+from sonde.lab.data.streams import SUFFIXES, ahead, chunks, open_raw
 
 BLOCK = 1 << 22
 """Bytes parsed at a time, about."""
@@ -33,16 +34,17 @@ def blocks(
     """Whole lines, about ``size`` bytes at a time; with ``quoted`` none is cut within quotes."""
     parts: list[bytes] = []
     held = 0
-    for chunk in chunks(raw, suffix, problems):
-        parts.append(chunk)
-        held += len(chunk)
-        if held < size:
-            continue
-        whole = b"".join(parts)
-        cut = _last_line_end(whole, quoted)
-        if cut:
-            yield whole[:cut]
-        parts, held = [whole[cut:]], len(whole) - cut
+    with closing(ahead(chunks(raw, suffix, problems))) as stream:
+        for chunk in stream:
+            parts.append(chunk)
+            held += len(chunk)
+            if held < size:
+                continue
+            whole = b"".join(parts)
+            cut = _last_line_end(whole, quoted)
+            if cut:
+                yield whole[:cut]
+            parts, held = [whole[cut:]], len(whole) - cut
     whole = b"".join(parts)
     if whole:
         yield whole
@@ -115,7 +117,7 @@ class Rows:
     def _first_line(self) -> bytes:
         with open_raw(self.path) as raw:
             for block in blocks(raw, self._suffix, Counter(), size=1 << 16):
-                for line in block.split(b"\n"):
+                for line in block.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
                     if line.strip() and not line.startswith(b"#"):
                         return line.rstrip(b"\r")
         raise InputError(f"{self.path}: there are no rows in it")
@@ -127,6 +129,7 @@ class Rows:
         return [field.strip().strip('"') for field in text.split(self._delimiter)]
 
     def _clean(self, block: bytes, problems: Counter[str]) -> bytes:
+        block = block.removeprefix(b"\xef\xbb\xbf")
         if b"#" in block and self._delimiter != ",":
             block = b"".join(
                 line for line in block.splitlines(keepends=True) if not line.startswith(b"#")
@@ -137,8 +140,8 @@ class Rows:
                 lines.pop(0)
             block = b"".join(lines)
         if self._blank:
-            lines = (line.strip() for line in _BLANKS.sub(b"\t", block).split(b"\n"))
-            block = b"\n".join(line for line in lines if line) + b"\n"
+            rows = (line.strip() for line in _BLANKS.sub(b"\t", block).split(b"\n"))
+            block = b"\n".join(row for row in rows if row) + b"\n"
         try:
             block.decode()
         except UnicodeDecodeError:

@@ -9,10 +9,13 @@ from __future__ import annotations
 import bz2
 import io
 import lzma
+import queue
 import re
+import threading
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
@@ -20,10 +23,12 @@ import zstandard
 
 from sonde.errors import InputError
 
-STEP = 1 << 18
+STEP = 1 << 16
 """Compressed bytes taken at a time."""
 
 SUFFIXES = (".bz2", ".gz", ".xz", ".zst")
+
+_AHEAD = 8  # pieces that wait
 
 _BZIP_STREAM = re.compile(rb"BZh[1-9]1AY&SY")
 _DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
@@ -101,15 +106,55 @@ def _next_stream(raw: BinaryIO, data: bytes) -> bytes:
         data = data[-9:] + more
 
 
+def ahead(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:
+    """The same pieces, made by a thread that is a few of them ahead.
+
+    Decompressors let other threads run, so that the time they take is not lost to anything else.
+    """
+    waiting: queue.Queue[bytes | BaseException | None] = queue.Queue(_AHEAD)
+    stopped = threading.Event()
+
+    def put(item: bytes | BaseException | None) -> None:
+        while not stopped.is_set():
+            with suppress(queue.Full):
+                waiting.put(item, timeout=0.1)
+                return
+
+    def work() -> None:
+        try:
+            for piece in pieces:
+                put(piece)
+                if stopped.is_set():
+                    return
+            put(None)
+        except BaseException as error:
+            put(error)
+
+    thread = threading.Thread(target=work, name="decompression", daemon=True)
+    thread.start()
+    try:
+        while (item := waiting.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+    finally:
+        stopped.set()
+        thread.join()
+
+
 class Stream(io.RawIOBase):
     """The same bytes as a file object, for readers that want one."""
 
     def __init__(self, raw: BinaryIO, suffix: str, problems: Counter[str]) -> None:
-        self._chunks = chunks(raw, suffix, problems)
+        self._chunks = ahead(chunks(raw, suffix, problems))
         self._left = b""
 
     def readable(self) -> bool:
         return True
+
+    def close(self) -> None:
+        self._chunks.close()
+        super().close()
 
     def readinto(self, buffer: object) -> int:
         view = memoryview(buffer)  # type: ignore[arg-type]

@@ -6,15 +6,15 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
-
-from fastwarc.stream_io import FastWARCError
-from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
+from typing import TYPE_CHECKING, Any
 
 from sonde.lab.data.pagefiles import MOST_PAGE, RawPage
 from sonde.lab.data.streams import open_raw
 from sonde.sources.web.address import normalise
 from sonde.sources.web.decoding import BadEncoding, unpack
+
+if TYPE_CHECKING:
+    from fastwarc.warc import WarcRecord
 
 _WARC = (".warc", ".warc.gz", ".warc.zst", ".warc.lz4")
 
@@ -42,9 +42,11 @@ def pages_in_archive(
             problems["truncated archives"] += 1
 
 
-def _records(
-    file: Any, problems: Counter[str], tell: Callable[[], None]
-) -> Iterator[RawPage]:
+def _records(file: Any, problems: Counter[str], tell: Callable[[], None]) -> Iterator[RawPage]:
+    # Imported where it is used: most graphs are made of something else.
+    from fastwarc.stream_io import FastWARCError
+    from fastwarc.warc import ArchiveIterator, WarcRecordType
+
     try:
         for record in ArchiveIterator(file, record_types=WarcRecordType.response):
             tell()

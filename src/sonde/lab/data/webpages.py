@@ -40,7 +40,14 @@ class Site:
 
 
 def read_webpages(
-    source: Path, draft: Draft, topics: Topics, *, base: str, keep_text: bool, jobs: int, meter: Meter
+    source: Path,
+    draft: Draft,
+    topics: Topics,
+    *,
+    base: str,
+    keep_text: bool,
+    jobs: int,
+    meter: Meter,
 ) -> None:
     """Read a folder, a tar archive, a WARC or a WACZ file into a draft."""
     pages = _pages(source, draft.problems, meter, base)
@@ -52,8 +59,15 @@ def read_webpages(
 
 
 def index_pages(name: str) -> list[str]:
-    """Under which names a server would find the page of a folder."""
-    return [name + index for index in _INDEX] if name.endswith("/") or not name else []
+    """Under which other names a page may be there: a folder's page has several spellings."""
+    if name.endswith("/") or not name:
+        return [name + index for index in _INDEX]
+    folder, slash, last = name.rpartition("/")
+    if last in _INDEX:
+        return [folder + slash]
+    if "." in last:
+        return []
+    return [f"{name}/", *(f"{name}/{index}" for index in _INDEX)]
 
 
 def size_of(source: Path) -> int:
@@ -63,9 +77,7 @@ def size_of(source: Path) -> int:
     return source.stat().st_size
 
 
-def _pages(
-    source: Path, problems: Counter[str], meter: Meter, base: str
-) -> Iterator[RawPage]:
+def _pages(source: Path, problems: Counter[str], meter: Meter, base: str) -> Iterator[RawPage]:
     done = 0
 
     def at(place: int) -> None:
@@ -115,4 +127,4 @@ def read_batch(site: Site, pages: list[RawPage]) -> Sheaf:
             sheaf.problems["pages read in part"] += 1
         links = [(name_of(link.url), link.start, link.end) for link in page.links]
         sheaf.add(name, page.text, page.content, links, site.topics, WINDOW, site.keep_text)
-    return sheaf
+    return sheaf.bound()

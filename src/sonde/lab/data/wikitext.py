@@ -13,6 +13,7 @@ What it keeps and leaves out:
   and source code stay as they are written; formulas go.
 
 Links wait as marks (characters that XML does not allow) until everything around them is text.
+No page takes time that grows faster than its length: quantifiers that could are possessive.
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ from typing import NamedTuple
 
 _LINK = re.compile(r"\[\[([^\[\]|\n\x02\x03]*)((?:\|[^\[\]]*)?)\]\]([a-z]*)")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_VERBATIM = re.compile(
-    r"<(nowiki|pre|source|syntaxhighlight)\b[^<>]*(?<!/)>(.*?)</\1\s*>", re.DOTALL | re.IGNORECASE
+_PAIRED = re.compile(
+    r"<(?P<end>/?)(?P<name>nowiki|pre|source|syntaxhighlight|math|timeline|score|ref)\b[^<>]*>",
+    re.IGNORECASE,
 )
-_FORMULA = re.compile(r"<(math|timeline|score)\b[^<>]*(?<!/)>.*?</\1\s*>", re.DOTALL | re.I)
-_REF = re.compile(r"<ref\b[^<>]*/>|<ref\b[^<>]*>(.*?)</ref\s*>", re.DOTALL | re.IGNORECASE)
-_EXTERNAL = re.compile(r"\[(?:https?:|ftp:|mailto:)?//[^\s\[\]<>]*([^\[\]\n]*)\]")
-_TEMPLATE = re.compile(r"\{\{[^{}|\n]*|\}\}")
-_TABLE = re.compile(r"^[ \t:]*(?:\{\|.*|\|-.*|\|\}|\|\+)", re.MULTILINE)
-_CELL = re.compile(r"""^[ \t]*[|!](?:\s*[\w-]+\s*=\s*(?:"[^"\n]*"|[\w%]+))+\s*\|""", re.MULTILINE)
+_LEFT_OUT = ("math", "timeline", "score")
+_EXTERNAL = re.compile(r"\[(?:https?:|ftp:)?//[^\s\[\]<>]*+([^\[\]\n]*+)\]")
+_TEMPLATE = re.compile(r"\{\{[^{}|\n]*")
+_TABLE = re.compile(r"\n[ \t:]*(?:\{\|.*|\|-.*|\|\}|\|\+)")
+_CELL = re.compile(r"""\n[ \t]*+[|!](?:\s*+[\w-]++\s*+=\s*+(?:"[^"\n]*+"|[\w%]++))++\s*+\|""")
 _PARAMETER = re.compile(r"\|\s*\w[\w .-]{0,40}=[ \t]*(?:https?://[^\s|{}]*)?")
 _BLOCK_TAG = re.compile(
     r"</?(?:br|p|div|li|ul|ol|dl|dd|dt|td|th|tr|table|hr|h[1-6]|pre|center|blockquote|gallery)"
@@ -40,15 +41,17 @@ _BLOCK_TAG = re.compile(
     re.IGNORECASE,
 )
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
-_LINE_START = re.compile(r"^(?:[*#:;]+|=+|-{4,}|!|(?:File|Image):[^|\n]*)|=+[ \t]*$", re.M)
+_HEADING = re.compile(r"\n=++([^\n]*+)")
+_LINE_START = re.compile(r"\n(?:[*#:;]+|----+|!|(?:File|Image):[^|\n]*)")
 _QUOTES = re.compile(r"''+")
-_MAGIC = re.compile(r"__[A-Z]+__|!!")
-_MARK = re.compile(r"\x02(\d+)\x1f|\x03")
-_OPTION = re.compile(r"(?:thumb|thumbnail|frame|frameless|border|left|right|center|none|upright"
-                     r"|baseline|middle|top|bottom|sub|super|\d*(?:x\d+)?px"
-                     r"|(?:alt|link|class|page|lang|upright|thumb)\s*=.*)\s*", re.DOTALL | re.I)  # fmt: skip
-_HIDE = str.maketrans({c: chr(0xE000 + n) for n, c in enumerate("[]{}|'=<>*#:;!_&-")})
-_SHOW = {after: before for before, after in ((k, ord(v)) for k, v in _HIDE.items())}
+_MAGIC = re.compile(r"__[A-Z]+__")
+_SET_ASIDE = re.compile(r"\x01(\d+)\x05")
+_MARK = re.compile(r"\x02(\d+)\x04|\x03")
+_OPTION = re.compile(
+    r"(?:thumb|thumbnail|frame|frameless|border|left|right|center|none|upright|baseline|middle|top"
+    r"|bottom|sub|super|\d*(?:x\d+)?px|(?:alt|link|class|page|lang|upright|thumb)\s*=.*)",
+    re.DOTALL | re.IGNORECASE,
+)
 _DEEPEST = 4  # links within captions within captions
 
 
@@ -61,47 +64,80 @@ class Plain(NamedTuple):
 
 def plain(wikitext: str, kind_of: Callable[[str], str]) -> Plain:
     """The visible text. ``kind_of`` a target is "file", "category" or anything else."""
-    text = wikitext
-    verbatim = False
+    text = f"\n{wikitext}\n"  # so that all lines have an end before them and one after them
+    verbatim: list[str] = []
     if "<" in text:
         text = _COMMENT.sub("", text)
-        if _VERBATIM.search(text):
-            verbatim = True
-            text = _VERBATIM.sub(lambda found: found[2].translate(_HIDE), text)
-        text = _FORMULA.sub(" ", text)
-        text = _notes_last(text)
+        notes: list[str] = []
+        text = _set_aside(text, verbatim, notes)
+        if notes:
+            text = "\n".join([text, *notes, ""])
     targets: list[str] = []
-    text = _mark_links(text, targets, kind_of)
     if "[" in text:
-        text = _EXTERNAL.sub(r"\1", text)
+        text = _mark_links(text, targets, kind_of)
+        text = _EXTERNAL.sub(_label, text)
     if "{" in text:
-        text = _TABLE.sub("", text)
-        text = _CELL.sub(" ", text)
-        text = _TEMPLATE.sub(" ", text)
+        if "{|" in text:
+            text = _CELL.sub(" ", _TABLE.sub("\n", text)).replace("!!", " ")
+        text = _TEMPLATE.sub(" ", text).replace("}}", " ")
         text = _PARAMETER.sub(" ", text)
     if "<" in text:
-        text = _BLOCK_TAG.sub(" ", text)
-        text = _TAG.sub("", text)
-    text = _LINE_START.sub(" ", text)
-    text = _MAGIC.sub(" ", _QUOTES.sub("", text)).replace("|", " ")
+        text = _TAG.sub("", _BLOCK_TAG.sub(" ", text))
+    if "\n=" in text:
+        text = _HEADING.sub(_line, text)
+    text = _LINE_START.sub("\n", text)
+    if "''" in text:
+        text = _QUOTES.sub("", text)
+    if "__" in text:
+        text = _MAGIC.sub("", text)
+    text = text.replace("|", " ")
     if verbatim:
-        text = text.translate(_SHOW)
+        text = _SET_ASIDE.sub(lambda found: verbatim[int(found[1])], text)
     if "&" in text:
         text = html.unescape(text)
     return _collapse(text, targets)
 
 
-def _notes_last(text: str) -> str:
-    if "<ref" not in text and "<REF" not in text:
+def _line(found: re.Match[str]) -> str:
+    return "\n" + found[1].rstrip(" \t").rstrip("=")
+
+
+def _label(found: re.Match[str]) -> str:
+    return found[1]
+
+
+def _set_aside(text: str, verbatim: list[str], notes: list[str]) -> str:
+    """Without elements whose content is no wikitext, and without footnotes.
+
+    Each tag is looked at once: a page full of tags that nothing closes takes no longer.
+    """
+    tags = list(_PAIRED.finditer(text))
+    if not tags:
         return text
-    notes: list[str] = []
-
-    def take(found: re.Match[str]) -> str:
-        if found[1]:
-            notes.append(found[1])
-        return ""
-
-    return "\n".join([_REF.sub(take, text), *notes])
+    last_end = {tag["name"].lower(): place for place, tag in enumerate(tags) if tag["end"]}
+    pieces: list[str] = []
+    at = 0
+    opened: re.Match[str] | None = None
+    for place, tag in enumerate(tags):
+        name = tag["name"].lower()
+        if opened is None:
+            if tag["end"] or tag[0].endswith("/>") or last_end.get(name, -1) < place:
+                continue  # left for the removal of tags
+            opened = tag
+            pieces.append(text[at : tag.start()])
+        elif tag["end"] and name == opened["name"].lower():
+            inner = text[opened.end() : tag.start()]
+            at = tag.end()
+            opened = None
+            if name == "ref":
+                notes.append(_set_aside(inner, verbatim, notes) if "<" in inner else inner)
+            elif name in _LEFT_OUT:
+                pieces.append(" ")
+            else:
+                pieces.append(f"\x01{len(verbatim)}\x05")
+                verbatim.append(inner)
+    pieces.append(text[at:])
+    return "".join(pieces)
 
 
 def _mark_links(text: str, targets: list[str], kind_of: Callable[[str], str]) -> str:
@@ -109,74 +145,70 @@ def _mark_links(text: str, targets: list[str], kind_of: Callable[[str], str]) ->
 
     def mark(found: re.Match[str]) -> str:
         target, label, trail = found.groups()
-        kind = kind_of(target)
-        if kind == "file":
-            label = _caption(label)
-        elif kind == "category":
-            label, trail = "", " " + trail
-        elif len(label) > 1:
-            label = label[1:]
-        elif label:  # the pipe trick
-            label = target.rpartition(":")[2].partition("(")[0]
-        else:
-            label = target.removeprefix(":")
         targets.append(target)
+        opening = f"\x02{len(targets) - 1}\x04"
+        kind = kind_of(target) if ":" in target else ""
         if kind == "category":
-            return f"\x02{len(targets) - 1}\x1f\x03{trail}"
-        return f"\x02{len(targets) - 1}\x1f{label}{trail}\x03"
+            return f"{opening}\x03 {trail}"
+        if kind == "file":
+            return f" {opening}{_caption(label)}\x03 {trail}"
+        if len(label) > 1:
+            label = label[1:].strip()
+        elif label:  # the pipe trick
+            label = target.rpartition(":")[2].partition("(")[0].strip()
+        else:
+            label = target.strip().removeprefix(":")
+        return f"{opening}{label}{trail}\x03"
 
     for _ in range(_DEEPEST):
-        if "[[" not in text:
-            break
         text, count = _LINK.subn(mark, text)
-        if not count:
+        if not count or "[[" not in text:
             break
     return text
 
 
 def _caption(options: str) -> str:
     """The last option of a file that is not a setting."""
-    parts = [part for part in options.split("|")[1:] if not _OPTION.fullmatch(part.strip())]
-    return f" {parts[-1]} " if parts else ""
+    parts = [part.strip() for part in options.split("|")[1:]]
+    parts = [part for part in parts if not _OPTION.fullmatch(part)]
+    return parts[-1] if parts else ""
 
 
 def _collapse(text: str, targets: list[str]) -> Plain:
     """White space to single spaces, marks to places."""
+    text = " ".join(text.split())
     if not targets:
-        return Plain(" ".join(text.split()), [])
-    segments: list[str] = []
-    starts: dict[int, int] = {}
-    ends: dict[int, int] = {}
+        return Plain(text, [])
+    # Text, number or nothing, text, ...: a number opens a link, nothing closes the last one.
+    pieces = _MARK.split(text)
+    segments = [pieces[0]]
+    length = len(pieces[0])
+    spaced = not pieces[0] or pieces[0][-1] == " "
+    starts: list[int] = []
+    ends: list[int] = []
+    named: list[str] = []
     opened: list[int] = []
-    length = at = 0
-    gap = False
-    for found in _MARK.finditer(text):
-        raw = text[at : found.start()]
-        at = found.end()
-        if raw:
-            words = raw.split()
-            if words:
-                segment = " ".join(words)
-                if (gap or raw[0].isspace()) and length:
-                    segment = " " + segment
-                gap = raw[-1].isspace()
-                segments.append(segment)
-                length += len(segment)
-            else:
-                gap = True
-        if found[1] is not None:
-            opened.append(int(found[1]))
-            starts[opened[-1]] = length
+    for number, piece in zip(pieces[1::2], pieces[2::2], strict=True):
+        if number is not None:
+            opened.append(len(starts))
+            starts.append(length)
+            ends.append(-1)
+            named.append(targets[int(number)])
         elif opened:
             ends[opened.pop()] = length
-    rest = " ".join(text[at:].split())
-    if rest:
-        segments.append(" " + rest if (gap or text[at].isspace()) and length else rest)
+        if piece:
+            if spaced and piece[0] == " ":  # the space before the mark is enough
+                piece = piece[1:]
+                if not piece:
+                    continue
+            segments.append(piece)
+            length += len(piece)
+            spaced = piece[-1] == " "
     whole = "".join(segments)
     links = []
-    for number, start in starts.items():  # in the order of the text
-        end = ends.get(number, length)
+    for target, start, end in zip(named, starts, ends, strict=True):
+        end = length if end < 0 else end
         if start < end and whole[start] == " ":
             start += 1
-        links.append((targets[number], start, end))
+        links.append((target, start, end))
     return Plain(whole, links)

@@ -7,7 +7,6 @@ what was there before.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -69,7 +68,7 @@ class Folders:
             (folder / "about.json.part").write_text(text, encoding="utf-8")
         for folder in self.folders:
             for name in ("nodes.parquet", "edges.parquet", "about.json"):
-                os.replace(folder / f"{name}.part", folder / name)
+                (folder / f"{name}.part").replace(folder / name)
 
     def __enter__(self) -> Folders:
         return self

@@ -1,0 +1,285 @@
+"""``sonde crawl``: bring back the most relevant pages that a budget can buy."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import signal
+import sys
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from sonde.cli.display import Display, display_for, duration, summary
+from sonde.cli.printing import harmless
+from sonde.crawl import STOPS, Crawl, CrawlResult, Settings, read_config
+from sonde.crawl.beginning import addresses
+from sonde.crawl.loop import new_loop
+from sonde.crawl.presentation import client_settings
+from sonde.errors import InputError
+from sonde.scorers import scorer_from
+from sonde.sources.web.address import group_of
+from sonde.store.reading import DATABASE
+
+_EPILOG = """examples:
+  sonde crawl https://a.example https://b.example/docs --topic "sea level" --budget 500 -o run/
+  sonde crawl --config crawl.toml
+  sonde crawl - --topic "tide gauge" --budget 500 -o run/ < seeds.tsv
+  sonde crawl run/ --resume --budget +500
+  sonde crawl https://a.example --topic "tide gauge" --requests 300 --per 15m --for 7d -o run/
+
+A secret (password, cookie, token) is given as env:VARIABLE or file:PATH, and belongs to one host:
+  --auth "a.example me:env:PASSWORD"  --header "a.example X-Token: file:token"
+"""
+
+_TICK = 0.25
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add ``sonde crawl``."""
+    parser = commands.add_parser(
+        "crawl",
+        help="crawl the Web for a topic under a budget",
+        description="Spend a budget of requests on the pages that promise most.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("seeds", nargs="*", metavar="URL", help="where to start; - reads lines; a run to resume")
+    add("-o", "--output", metavar="RUN", help="the run folder to make")
+    add("--config", metavar="FILE", help="settings in TOML; options given here come first")
+    add("--resume", action="store_true", help="go on with the run folder that is named")
+    add("--dry-run", action="store_true", help="say what would be done and what it would cost")
+    add("--json", action="store_true", help="print events, one JSON object a line")
+
+    what = parser.add_argument_group("what to bring")
+    what.add_argument("--topic", help="phrases separated by commas")
+    what.add_argument("--scorer", metavar="SPEC", help="keywords, bm25, regex:PATTERN, ...")
+    what.add_argument("--allow-pickle", action="store_true", default=None)
+    what.add_argument("--estimator", metavar="SPEC")
+    what.add_argument("--strategy", metavar="SPEC")
+    what.add_argument("--objective", metavar="NAME")
+    what.add_argument("--seed", type=int, metavar="N", help="of the dice")
+
+    cost = parser.add_argument_group("what it may cost")
+    cost.add_argument("--budget", metavar="N", help="requests; +N on resume for so many more")
+    cost.add_argument("--bytes", type=int, metavar="N")
+    cost.add_argument("--seconds", metavar="T", help="such as 90s or 2h")
+    cost.add_argument("--requests", type=int, metavar="K", help="a rate plan: K requests a host")
+    cost.add_argument("--per", metavar="D", help="... in each window, such as 15m")
+    cost.add_argument("--for", dest="duration", metavar="T", help="... for so long, such as 7d")
+    cost.add_argument("--host-budget", type=int, metavar="N")
+    cost.add_argument("--domain-budget", type=int, metavar="N")
+    cost.add_argument(
+        "--stop-when-harvest-below",
+        nargs="+",
+        metavar=("X", "over N"),
+        help="end when a request brings less than X on average: X over N requests",
+    )
+
+    where = parser.add_argument_group("what belongs to it")
+    where.add_argument("--scope", choices=("host", "domain", "prefix", "web"))
+    where.add_argument("--host", dest="hosts", action="append", metavar="HOST")
+    where.add_argument("--domain", dest="domains", action="append", metavar="DOMAIN")
+    where.add_argument("--prefix", dest="prefixes", action="append", metavar="URL")
+    where.add_argument("--language", dest="languages", action="append", metavar="CODE")
+    where.add_argument("--type", dest="types", action="append", metavar="MIME")
+    where.add_argument("--depth", type=int, metavar="N")
+    where.add_argument("--ignore-nofollow", dest="nofollow", action="store_false", default=None)
+
+    how = parser.add_argument_group("how to ask")
+    how.add_argument("--delay", type=float, metavar="S", help="between requests to a host")
+    how.add_argument("--concurrency", type=int, metavar="N", help="requests in flight at most")
+    how.add_argument("--per-host", type=int, metavar="N", help="connections to one host")
+    how.add_argument("--retries", type=int, metavar="N")
+    how.add_argument("--redirects", type=int, metavar="N")
+    how.add_argument("--timeout", type=float, metavar="S")
+    how.add_argument("--max-size", type=int, metavar="BYTES", help="of one page")
+    how.add_argument("--contact", metavar="WHO", help="a URL or an e-mail address for servers")
+    how.add_argument("--user-agent", metavar="TEXT")
+    how.add_argument("--header", dest="headers", action="append", metavar="[HOST ]NAME: VALUE")
+    how.add_argument("--cookie", dest="cookies", action="append", metavar="HOST NAME=SECRET")
+    how.add_argument("--auth", action="append", metavar="HOST USER:SECRET")
+    how.add_argument("--proxy", metavar="URL")
+    how.add_argument("--ca-file", metavar="FILE")
+    how.add_argument(
+        "--allow-private",
+        action="store_true",
+        default=None,
+        help="also loopback and private addresses: for one's own network",
+    )
+    keep = parser.add_argument_group("what to keep")
+    keep.add_argument("--no-pages", dest="pages", action="store_false", default=None)
+    keep.add_argument("--no-text", dest="text", action="store_false", default=None)
+    parser.set_defaults(run=run)
+
+
+_OPTIONS = tuple(field.name for field in fields(Settings) if not field.name.startswith("harvest"))
+
+
+def run(args: argparse.Namespace) -> int:
+    """Crawl, or say what would be done."""
+    given = {name: value for name in _OPTIONS if (value := getattr(args, name)) is not None}
+    given |= _harvest(args.stop_when_harvest_below)
+    seeds = _lines() if args.seeds == ["-"] else list(args.seeds)
+    if args.resume:
+        return _resume(args, seeds, given)
+    if args.config is not None:
+        more, written = read_config(args.config)
+        seeds = seeds or more
+        given = {**written, **given}
+    if len(seeds) == 1 and (Path(seeds[0]) / DATABASE).exists():
+        raise InputError(f"{seeds[0]} is a run already: add --resume to go on with it")
+    if "budget" in given:
+        given["budget"] = _count(given["budget"])
+    settings = Settings.of(given)
+    starts = addresses(seeds)
+    if not starts:
+        raise InputError("a crawl needs at least one URL to start from")
+    if args.dry_run:
+        return _dry_run(settings, starts, args)
+    if args.output is None:
+        raise InputError("name a folder for the run: -o run/")
+    display = display_for(as_json=args.json)
+    crawl = Crawl(starts, path=args.output, on_event=display.heard, **given)
+    return _drive(crawl, display, args.output, as_json=args.json)
+
+
+def _resume(args: argparse.Namespace, seeds: list[str], given: dict[str, Any]) -> int:
+    if len(seeds) != 1:
+        raise InputError("name the one run folder to resume")
+    budget = given.pop("budget", None)
+    display = display_for(as_json=args.json)
+    crawl = Crawl.resume(seeds[0], budget=budget, on_event=display.heard, **given)
+    return _drive(crawl, display, seeds[0], as_json=args.json)
+
+
+def _drive(crawl: Crawl, display: Display, folder: str, *, as_json: bool) -> int:
+    loop = new_loop()
+    try:
+        result = loop.run_until_complete(_watched(crawl, display))
+    finally:
+        display.close()
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
+    words = STOPS.get(result.stop_reason, result.stop_reason)
+    if not as_json:
+        _print_best(result)
+    print(summary(result, words), file=sys.stderr)
+    if result.stop_reason != "frontier":
+        more = " --budget +N" if result.stop_reason == "budget" else ""
+        print(f"to go on: sonde crawl {folder} --resume{more}", file=sys.stderr)
+    return 130 if result.stop_reason in ("interrupted", "cut") else 0
+
+
+async def _watched(crawl: Crawl, display: Display) -> CrawlResult:
+    """Run with the display kept up, and with Ctrl-C understood: once to finish what is in
+    flight, twice to end at once."""
+    loop = asyncio.get_running_loop()
+    pressed = 0
+
+    def interrupt() -> None:
+        nonlocal pressed
+        pressed += 1
+        if pressed == 1:
+            print("finishing what is in flight (Ctrl-C again to stop at once)", file=sys.stderr)
+            crawl.stop()
+        else:
+            crawl.cut()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, interrupt)
+    task = asyncio.create_task(crawl.run())
+    try:
+        while not task.done():
+            await asyncio.wait([task], timeout=_TICK)
+            if not task.done():
+                display.tick(crawl)
+        result = task.result()
+        if crawl.beginning is not None and crawl.beginning.notice:
+            print(harmless(crawl.beginning.notice), file=sys.stderr)
+        return result
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+
+
+def _print_best(result: CrawlResult) -> None:
+    for page in result.best(10):
+        title = harmless(page["title"], 60)
+        print(f"{page['score']:.3f}\t{harmless(page['node'])}\t{title}")
+
+
+def _lines() -> list[str]:
+    """The first column of each line of standard input."""
+    columns = (line.split("\t")[0].strip() for line in sys.stdin)
+    return [column for column in columns if column and not column.startswith("#")]
+
+
+def _count(text: object) -> int:
+    try:
+        return int(str(text))
+    except ValueError:
+        raise InputError(f"a budget is a number of requests, not {text!r}") from None
+
+
+def _harvest(words: list[str] | None) -> dict[str, Any]:
+    if not words:
+        return {}
+    numbers = [word for word in words if word != "over"]
+    try:
+        if len(numbers) not in (1, 2):
+            raise ValueError
+        told: dict[str, Any] = {"harvest_below": float(numbers[0])}
+        if len(numbers) == 2:
+            told["harvest_over"] = int(numbers[1])
+    except ValueError:
+        raise InputError(
+            "--stop-when-harvest-below takes a number, or X over N, as in: 0.05 over 200"
+        ) from None
+    return told
+
+
+def _dry_run(settings: Settings, seeds: list[str], args: argparse.Namespace) -> int:
+    """What would be done, and what it would cost. Nothing is sent."""
+    scorer_from(settings.topic, settings.scorer, allow_pickle=settings.allow_pickle)
+    client = client_settings(settings)
+    budget = settings.limits
+    hosts = len({group_of(seed) for seed in seeds})
+    slots = min(settings.concurrency, hosts * settings.per_host)
+    least = None
+    if budget.requests is not None:
+        least = budget.requests * settings.delay / max(1, hosts)
+        if settings.rate is not None:
+            least = max(least, budget.requests * settings.rate[1] / settings.rate[0] / hosts)
+    plan = {
+        "seeds": seeds,
+        "hosts": hosts,
+        "scope": list(settings.hosts + settings.domains + settings.prefixes) or settings.scope,
+        "user_agent": client.agent,
+        "robots_requests": hosts,
+        "budget": {
+            "requests": budget.requests,
+            "bytes": budget.bytes,
+            "seconds": budget.seconds,
+        },
+        "at_once": slots,
+        "seconds_on_these_hosts": least,
+        "folder": args.output,
+        "pages": settings.pages,
+    }
+    if args.json:
+        print(json.dumps(plan))
+        return 0
+    print(f"would start from {len(seeds)} URLs on {hosts} hosts, as {client.agent}")
+    print(f"scope: {plan['scope']}; at most {slots} requests at once on these hosts")
+    limits = [f"{value:,} {unit}" for unit, value in plan["budget"].items() if value is not None]
+    print(f"budget: {', '.join(limits) or 'none: until nothing is left'}")
+    if least is not None:
+        print(
+            f"time: about {duration(least)} if only these hosts answer"
+            f" ({settings.delay:g} s between requests to a host), less with more hosts"
+        )
+    print(f"of that, {hosts} requests for robots.txt of the hosts named")
+    return 0

@@ -1,0 +1,125 @@
+"""What a person sees of a running crawl: a live panel, plain lines, or JSON events."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import Any
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from sonde.cli.printing import harmless
+from sonde.crawl import Crawl, Progress, Settled, Stopped
+
+_LINE_EVERY = 5.0
+_SHOWN = 5
+
+
+class JsonDisplay:
+    """One JSON object a line on standard output."""
+
+    def heard(self, event: Settled | Stopped) -> None:
+        print(json.dumps(event.as_json(), default=str), flush=True)
+
+    def tick(self, crawl: Crawl) -> None:
+        progress = crawl.progress()
+        if progress is not None:
+            print(json.dumps(progress.as_json()), flush=True)
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+
+class LineDisplay:
+    """Plain lines on standard error, for a log."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+
+    def heard(self, event: Settled | Stopped) -> None:
+        """Single events are too many for a log."""
+
+    def tick(self, crawl: Crawl) -> None:
+        now = time.monotonic()
+        progress = crawl.progress()
+        if progress is not None and now - self._last >= _LINE_EVERY:
+            self._last = now
+            print(", ".join(_facts(progress).values()), file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+
+class LiveDisplay:
+    """A panel on the terminal that is drawn over."""
+
+    def __init__(self) -> None:
+        self._live = Live(
+            console=Console(stderr=True), refresh_per_second=4, transient=True, auto_refresh=False
+        )
+        self._live.start()
+
+    def heard(self, event: Settled | Stopped) -> None:
+        """The panel is drawn from the tally."""
+
+    def tick(self, crawl: Crawl) -> None:
+        progress = crawl.progress()
+        if progress is None:
+            return
+        grid = Table.grid(padding=(0, 2))
+        for name, value in _facts(progress).items():
+            grid.add_row(Text(name, style="bold"), Text(value))
+        best = Table.grid(padding=(0, 2))
+        for page in progress.best[:_SHOWN]:
+            best.add_row(
+                Text(f"{page.score:.2f}"),
+                Text(harmless(page.title, 50)),
+                Text(harmless(str(page.node), 80), style="dim"),
+            )
+        self._live.update(Group(grid, best), refresh=True)
+
+    def close(self) -> None:
+        self._live.stop()
+
+
+Display = JsonDisplay | LineDisplay | LiveDisplay
+
+
+def display_for(*, as_json: bool) -> Display:
+    """The display that suits where the output goes."""
+    if as_json:
+        return JsonDisplay()
+    return LiveDisplay() if sys.stderr.isatty() else LineDisplay()
+
+
+def _facts(progress: Progress) -> dict[str, str]:
+    budget = "" if progress.budget is None else f" of {progress.budget:,}"
+    eta = "" if progress.eta is None else f", {duration(progress.eta)} to go"
+    return {
+        "budget": f"{progress.requests:,}{budget} requests{eta}",
+        "pages": f"{progress.visits:,} pages, {progress.pages_per_second:.1f}/s",
+        "harvest": f"harvest {progress.harvest:.3f} a request, lately {progress.recent:.3f}",
+        "frontier": f"{progress.frontier:,} on the frontier",
+        "hosts": f"{progress.hosts:,} hosts, {progress.in_flight} in flight",
+        "errors": f"{progress.failures:,} failures, {progress.skips:,} skipped",
+    }
+
+
+def duration(seconds: float) -> str:
+    """A time for people: 45 s, 12 min, 3.5 h, 6.2 days."""
+    for limit, unit, size in ((90, "s", 1), (5400, "min", 60), (172_800, "h", 3600)):
+        if seconds < limit:
+            return f"{seconds / size:.0f} {unit}" if unit != "h" else f"{seconds / size:.1f} h"
+    return f"{seconds / 86_400:.1f} days"
+
+
+def summary(result: Any, words: str) -> str:
+    """The last line."""
+    return (
+        f"{result.visits:,} pages for {result.requests:,} requests,"
+        f" value {result.total:.2f}: {words}"
+    )

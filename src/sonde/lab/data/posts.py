@@ -1,0 +1,154 @@
+"""Posts into a graph of who mentions whom.
+
+A node is an account, named in small letters: who posts, and who is only mentioned. Its score is
+f(occurrences in all its posts). An edge goes from an author to each account that a post mentions;
+its score is f(occurrences in all the author's posts that mention the other), and it keeps the time
+of each of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from sonde.errors import InputError
+from sonde.lab.data.clock import seconds_from
+from sonde.lab.data.edgelist import scoring
+from sonde.lab.data.pairs import NEVER, Pairs
+from sonde.lab.data.pool import in_order
+from sonde.lab.data.postfiles import PostFormat, post_blocks
+from sonde.lab.data.progress import Meter
+from sonde.lab.data.streams import open_raw
+from sonde.lab.data.topics import Counts, Topics, f_of
+from sonde.lab.data.writing import Folders
+
+_URL = re.compile(r"https?://\S+")
+_MENTION = re.compile(r"@(?<![\w@]@)(\w+(?:@[\w-]+(?:\.[\w-]+)+)?)")
+
+
+@dataclass
+class Bundle:
+    """What a worker makes of a block: a row a post, its mentions one after the other."""
+
+    authors: list[str] = field(default_factory=list)
+    counts: Counts = field(default_factory=lambda: np.zeros((0, 0), np.int64))
+    times: list[int] = field(default_factory=list)
+    mentions: list[list[str]] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    problems: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """What a worker must know."""
+
+    form: PostFormat
+    topics: Topics
+    keep_text: bool
+
+
+def read_block(reader: Reader, block: bytes) -> Bundle:
+    """The posts of one block, counted."""
+    bundle = Bundle()
+    counts: list[Counts] = []
+    timed = "time" in reader.form.names or reader.form.form == "snap"
+    for post in reader.form.read(block, bundle.problems):
+        text = " ".join(post.text.split())
+        named = mentioned(text) if post.mentions is None else post.mentions
+        time = seconds_from(post.time) if timed else NEVER
+        if time is None:
+            bundle.problems["posts without a readable time"] += 1
+            time = NEVER
+        bundle.authors.append(_account(post.author))
+        counts.append(reader.topics.count(text))
+        bundle.times.append(time)
+        bundle.mentions.append(list(dict.fromkeys(filter(None, map(_account, named)))))
+        if reader.keep_text:
+            bundle.texts.append(text)
+    if counts:
+        bundle.counts = np.stack(counts)
+    return bundle
+
+
+def mentioned(text: str) -> list[str]:
+    """The accounts that a text mentions: @name, or @name@host, but not in URLs and addresses."""
+    if "/@" in text:
+        text = _URL.sub(" ", text)
+    return _MENTION.findall(text)
+
+
+def _account(name: str) -> str:
+    return name.strip().lstrip("@").lower()
+
+
+def build_posts(
+    path: Path,
+    form: PostFormat,
+    topics: Topics,
+    folders: Folders,
+    *,
+    keep_text: bool,
+    jobs: int,
+    problems: Counter[str],
+    meter: Meter,
+) -> tuple[dict[str, int], list[dict[str, int]]]:
+    """Write the graphs; gives counts of all, and of what scores in each."""
+    accounts: dict[str, int] = {}
+    totals = np.zeros((1024, len(topics)), np.int64)
+    texts: dict[int, list[str]] = {}
+    pairs = Pairs(len(topics), timed=True, worded=keep_text)
+    posts = 0
+    with open_raw(path) as raw:
+        tasks = post_blocks(raw, path, form.form, problems)
+        for bundle in in_order(partial(read_block, Reader(form, topics, keep_text)), tasks, jobs):
+            meter.at(raw.tell())
+            problems.update(bundle.problems)
+            posts += len(bundle.authors)
+            if not bundle.authors:
+                continue
+            rows = [index for index, named in enumerate(bundle.mentions) for _ in named]
+            authors, targets = [], []
+            for author, named in zip(bundle.authors, bundle.mentions, strict=True):
+                number = accounts.setdefault(author, len(accounts))
+                authors.append(number)
+                targets += [accounts.setdefault(each, len(accounts)) for each in named]
+            if len(accounts) > len(totals):
+                room = np.zeros((2 * len(accounts), len(topics)), np.int64)
+                room[: len(totals)] = totals
+                totals = room
+            np.add.at(totals, authors, bundle.counts)
+            times = np.asarray(bundle.times, np.int64)
+            words = [bundle.texts[row] for row in rows] if keep_text else []
+            pairs.add(np.asarray(authors)[rows], targets, bundle.counts[rows], times[rows], words)
+            if keep_text:
+                for number, text in zip(authors, bundle.texts, strict=True):
+                    texts.setdefault(number, []).append(text)
+    if not posts:
+        raise InputError(f"{path}: no posts in it that can be read")
+    grouped = pairs.grouped()
+    betas, alphas = f_of(totals[: len(accounts)]), f_of(grouped.sums)
+    names = pa.array(list(accounts), pa.string())
+    nodes = {"node": names}
+    if keep_text:
+        joined = ["\n".join(texts.get(number, ())) for number in range(len(accounts))]
+        nodes["text"] = pa.array(joined, pa.string())
+    folders.add("nodes", pa.table(nodes), betas)
+    ends = {
+        "source": names.take(pa.array(grouped.sources)),
+        "target": names.take(pa.array(grouped.targets)),
+    }
+    folders.add("edges", pa.table(ends | grouped.columns), alphas)
+    counted = {
+        "nodes": len(accounts),
+        "edges": len(grouped.sources),
+        "posts": posts,
+        "self_links": grouped.self_loops,
+        "parallel_links_merged": grouped.merged,
+    }
+    return counted, scoring(betas, alphas)

@@ -1,0 +1,320 @@
+"""Nothing is lost: kills, resumes, and everything that can go wrong with a folder."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import sqlite3
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from crawl_sites import FAST, Site, tree
+
+from sonde.crawl import Crawl
+from sonde.crawl.beginning import resumed_run
+from sonde.errors import InputError, StoreError
+from sonde.explorer import Explorer
+from sonde.protocols import Allowance
+from sonde.records import Failure, Link, Node, Outcome, Visit
+from sonde.store.reading import DATABASE
+from sonde.store.run import Run
+
+VICTIM = Path(__file__).with_name("crawl_victim.py")
+
+
+class Victim:
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+
+    def run(self, **order: Any) -> list[list[str]]:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(json.dumps(order) + "\n")
+        self.process.stdin.flush()
+        said: list[str] = json.loads(self.process.stdout.readline())
+        return [line.split(" ", 2) for line in said]
+
+
+@contextmanager
+def victim() -> Iterator[Victim]:
+    with subprocess.Popen(
+        [sys.executable, str(VICTIM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            yield Victim(process)
+        finally:
+            assert process.stdin is not None
+            process.stdin.close()
+            process.wait(10)
+
+
+def state(explorer: Explorer, picks: int = 40) -> object:
+    """All that can be seen of an explorer: its books, its dice, and what it would pick next."""
+    account = explorer.account
+    seen = (explorer.total, explorer.visits, explorer.known, explorer.frontier_size, explorer.dice)
+    following = [(lease.node, lease.predicted) for lease in explorer.ask(picks)]
+    return seen, account.spent, account.budget, following
+
+
+@pytest.mark.parametrize("concurrency", [1, 16])
+@pytest.mark.parametrize("estimator", ["hybrid[ne,lnh,50]", "mab:eps=0.2[n,e,ne,deg]"])
+def test_killed_at_many_points(tmp_path: Path, concurrency: int, estimator: str) -> None:
+    dice = random.Random(concurrency)
+    budget = 260
+    settings = FAST | {"budget": budget, "concurrency": concurrency, "estimator": estimator}
+    reported: Counter[str] = Counter()
+    visited: list[str] = []
+    folder = tmp_path / "run"
+    with Site(tree(900, 6), hosts=3) as site, victim() as process:
+        seeds = [site.url("/0", host) for host in (1, 2, 3)]
+        for _ in range(40):
+            said = process.run(
+                seeds=seeds,
+                folder=str(folder),
+                settings=settings,
+                after=dice.randrange(0, 25),
+                seconds=dice.choice([0.02, 0.1, 5.0]),
+            )
+            assert not [line for line in said if line[0] == "error"]
+            reported.update(number for number, _, _ in said if number != "stopped")
+            visited += [node for _, outcome, node in said if outcome == "visit"]
+            if any(line[0] == "stopped" for line in said):
+                break
+        else:
+            said = process.run(
+                seeds=seeds, folder=str(folder), settings=settings, after=10**6, seconds=30
+            )
+            assert said[-1][:2] == ["stopped", "budget"]
+        assert site.total <= budget
+        database = sqlite3.connect(folder / DATABASE)
+        settled = dict(database.execute("SELECT number, outcome FROM leases"))
+        spent = database.execute("SELECT sum(requests) FROM leases").fetchone()[0]
+        pages = database.execute(
+            "SELECT node, count(*) FROM leases WHERE outcome = 'visit' GROUP BY node"
+        ).fetchall()
+        database.close()
+    assert all(count == 1 for count in reported.values())
+    assert all(settled[int(number)] is not None for number in reported)
+    assert len(visited) == len(set(visited))
+    assert all(count == 1 for _, count in pages)
+    assert spent <= budget
+    assert site.total <= spent
+    assert _told_again(folder) == _told_again(folder)
+
+
+def _told_again(folder: Path) -> object:
+    begun = resumed_run(folder, None, 1000, {"delay": 0})
+    try:
+        return state(begun.book.explorer)
+    finally:
+        begun.run.abandon()
+        begun.run.journal.let_go()
+
+
+def test_the_log_gives_the_state_that_wrote_it(tmp_path: Path) -> None:
+    """Model, dice and books after a live crawl are those of its log, for every estimator."""
+    with Site(tree(700, 6), hosts=4) as site:
+        seeds = [site.url("/0", host) for host in (1, 2, 3, 4)]
+        for number, estimator in enumerate(
+            ("hybrid[ne,lnh,40]", "mab:eps=0.3[n,e,ne,bfs]", "mab:var[ne,deg]", "opic:ne", "random")
+        ):
+            folder = tmp_path / str(number)
+            crawl = Crawl(
+                seeds,
+                path=folder,
+                budget=120,
+                concurrency=8,
+                estimator=estimator,
+                **{**FAST, "delay": 0.001, "per_host": 2},
+            )
+            crawl.run_to_end()
+            assert crawl.beginning is not None
+            explorer = crawl.beginning.book.explorer
+            explorer.account.budget = type(explorer.account.budget)(requests=1000)
+            assert state(explorer) == _told_again(folder)
+
+
+class Recorded:
+    """A source that gives the same visits whenever it is asked; some cost two requests."""
+
+    def __init__(self, stop_after: int | None = None) -> None:
+        self.asked: list[str] = []
+        self.stop_after = stop_after
+
+    async def visit(self, node: Node, allowance: Allowance) -> Outcome:
+        if self.stop_after is not None and len(self.asked) >= self.stop_after:
+            await asyncio.sleep(3600)
+        self.asked.append(str(node))
+        number = int(str(node))
+        if not allowance.take() or (number % 5 == 0 and not allowance.take()):
+            return Failure("no budget", retry=True)
+        if number % 17 == 16:
+            return Failure("gone")
+        links = [
+            Link(str(target), ((number * target) % 7) / 3)
+            for target in range(number * 3 + 1, number * 3 + 9)
+            if target < 4000
+        ]
+        return Visit(score=float(number % 4), links=links)
+
+
+@pytest.mark.parametrize("estimator", ["lnh", "mab:eps=0.2[n,e,ne]"])
+def test_killed_and_resumed_equals_uninterrupted(tmp_path: Path, estimator: str) -> None:
+    settings: dict[str, Any] = {"budget": 200, "concurrency": 1, "estimator": estimator, "seed": 5}
+    whole = Recorded()
+    Crawl(whole, seeds=["0", "1"], path=tmp_path / "whole", **settings).run_to_end()
+
+    async def killed(crawl: Crawl, source: Recorded, after: int) -> None:
+        """As far as the disk is concerned, a kill: nothing is written after this moment."""
+        task = asyncio.create_task(crawl.run())
+        while len(source.asked) < after and not task.done():
+            await asyncio.sleep(0.001)
+        if not task.done():
+            await asyncio.sleep(0.02)  # the next lease, which its source will not answer
+            assert crawl.beginning is not None
+            crawl.beginning.run.abandon()
+            crawl.beginning.run.journal.let_go()
+            task.cancel()
+            with pytest.raises((sqlite3.ProgrammingError, StoreError, asyncio.CancelledError)):
+                await task
+
+    asked: list[str] = []
+    folder = tmp_path / "parts"
+    dice = random.Random(3)
+    lost = 0
+    first = True
+    crawl = None
+    while crawl is None or crawl.stop_reason is None:
+        after = dice.randrange(1, 20)
+        source = Recorded(stop_after=after)
+        crawl = (
+            Crawl(source, seeds=["0", "1"], path=folder, **settings)
+            if first
+            else Crawl.resume(folder, source=source)
+        )
+        first = False
+        asyncio.run(killed(crawl, source, after))
+        asked += source.asked
+        lost += 1
+    # A visit in flight at a kill is asked for again next, and its request was spent.
+    assert asked == whole.asked[: len(asked)]
+    assert lost > 5
+    assert len(asked) > 120
+
+
+def test_a_second_process_is_turned_away(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run", {})
+    with pytest.raises(InputError, match="another process is writing"):
+        Run.open(tmp_path / "run")
+    run.close()
+    Run.open(tmp_path / "run").close()
+    with pytest.raises(InputError, match="already holds a run"):
+        Run.create(tmp_path / "run", {})
+
+
+def test_a_newer_database_is_left_alone(tmp_path: Path) -> None:
+    Run.create(tmp_path / "run", {}).close()
+    database = sqlite3.connect(tmp_path / "run" / DATABASE)
+    database.execute("PRAGMA user_version = 99")
+    database.close()
+    with pytest.raises(InputError, match="newer sonde"):
+        Run.open(tmp_path / "run")
+    (tmp_path / "other").mkdir()
+    with pytest.raises(InputError, match="not a run folder"):
+        Run.open(tmp_path / "other")
+    (tmp_path / "other" / DATABASE).write_bytes(b"no database at all" * 100)
+    with pytest.raises(InputError, match="cannot be read"):
+        Run.open(tmp_path / "other")
+
+
+FULL = """
+import resource, signal, sys
+from sonde.crawl import Crawl
+from sonde.errors import StoreError
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
+said = 0
+def heard(event):
+    global said
+    said += 1
+try:
+    Crawl(sys.argv[1], path=sys.argv[2], topic="tide gauge", budget=3000, delay=0, per_host=64,
+          allow_private=True, contact="tests@localhost", pages=sys.argv[3] == "pages",
+          on_event=heard).run_to_end()
+except StoreError as error:
+    print(said, error)
+"""
+
+
+@pytest.mark.parametrize("pages", ["pages", "no-pages"])
+def test_a_full_disk_damages_nothing(tmp_path: Path, pages: str) -> None:
+    folder = tmp_path / "run"
+    with Site(tree(3000, 6)) as site:
+        done = subprocess.run(
+            [sys.executable, "-c", FULL, site.url("/0"), str(folder), pages],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        said, _, message = done.stdout.partition(" ")
+        assert "disk is full" in message, done.stderr
+        before = site.total
+        database = sqlite3.connect(folder / DATABASE)
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        (settled,) = database.execute(
+            "SELECT count(*) FROM leases WHERE outcome IS NOT NULL"
+        ).fetchone()
+        database.close()
+        assert settled >= int(said) > 10
+        result = Crawl.resume(folder, budget=before + 50).run_to_end()
+        assert site.total <= result.requests <= before + 50
+        assert site.total > before
+
+
+def test_a_torn_warc_tail_is_cut_and_said(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    with Site(tree(300)) as site:
+        settings = {**FAST, "pages": True}
+        Crawl(site.url("/0"), path=folder, budget=20, **settings).run_to_end()
+        (warc,) = (folder / "pages").glob("*.warc.gz")
+        whole = warc.stat().st_size
+        with warc.open("ab") as file:
+            file.write(warc.read_bytes()[:100])
+        crawl = Crawl.resume(folder, budget="+5")
+        crawl.run_to_end()
+        assert crawl.beginning is not None
+        assert "half-written" in crawl.beginning.notice
+        assert warc.stat().st_size > whole
+
+
+def test_after_a_power_cut_reserved_requests_count_as_spent(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    with Site(tree(300)) as site:
+        crawl = Crawl(site.url("/0"), path=folder, budget=100, concurrency=1, **FAST)
+
+        async def cut() -> None:
+            async for _ in crawl:
+                assert crawl.driver is not None
+                if crawl.driver.explorer.visits == 10:
+                    break
+
+        asyncio.run(cut())
+        database = sqlite3.connect(folder / DATABASE)
+        # As if the machine had lost power: left open, on an earlier boot, with more reserved.
+        database.execute("UPDATE meta SET value = 'true' WHERE key = 'open'")
+        database.execute("UPDATE meta SET value = '\"earlier\"' WHERE key = 'boot'")
+        database.execute("UPDATE meta SET value = '64' WHERE key = 'reserved'")
+        database.commit()
+        database.close()
+        before = site.total
+        result = Crawl.resume(folder).run_to_end()
+        assert result.requests == 100
+        assert site.total - before == 36
