@@ -83,13 +83,17 @@ def table(rows: list[dict[str, Any]], nodes: int, edges: int, steps: int) -> str
         "",
         f"{describe()}.",
         "",
-        f"A generated graph (`topical`) of {nodes:,} nodes and {edges:,} edges; {steps:,} steps "
-        "from 50 seeds, refreshed at every step. Baseline: `(X @ w).argmax()` over the frontier "
-        "at its final size, one thread, X contiguous float32 with the 10 neighbourhood features "
-        "(in brackets: with the 4 columns of `lnh`).",
+        (
+            f"A generated graph (`topical`) of {nodes:,} nodes and {edges:,} edges; {steps:,} "
+            "steps from 50 seeds, refreshed at every step. Baseline: `(X @ w).argmax()` over the "
+            "frontier at its final size, one thread, X contiguous float32 with the 10 "
+            "neighbourhood features (in brackets: with the 4 columns of `lnh`)."
+        ),
         "",
-        "| estimator | µs a step | times faster than the baseline | frontier | links a step "
-        "| peak memory | bytes an edge, less 150 a node |",
+        (
+            "| estimator | µs a step | times faster than the baseline | frontier | links a step "
+            "| peak memory | bytes an edge, less 150 a node |"
+        ),
         "|---|---:|---:|---:|---:|---:|---:|",
     ]
     lines += [

@@ -249,7 +249,7 @@ def known_urls(count: int) -> None:
             links = []
             for _ in range(100):
                 made += 1
-                host = f"www.host-{made % 1000}.example"
+                host = sys.intern(f"www.host-{made % 1000}.example")
                 url = f"https://{host}/section/{made % 97}/a-page-about-something-{made}.html"
                 links.append(Link(url, (made % 7) / 7, host))
             book.tell(lease, Visit(score=float(made % 3), links=links))
@@ -263,10 +263,8 @@ def known_urls(count: int) -> None:
 # -- the report ----------------------------------------------------------------------------------
 
 
-def call(*words: str) -> dict[str, float] | None:
-    done = subprocess.run(
-        [sys.executable, __file__, *words], capture_output=True, text=True, check=False
-    )
+def call(*words: str, python: str = sys.executable) -> dict[str, float] | None:
+    done = subprocess.run([python, __file__, *words], capture_output=True, text=True, check=False)
     if done.returncode:
         print(done.stderr[-600:], file=sys.stderr)
         return None
@@ -286,10 +284,10 @@ def machine() -> str:
     return f"{os.cpu_count()} cores ({model}), Python {platform.python_version()}, Linux"
 
 
-def compare(folder: Path, pages: int, rounds: int) -> str:
-    start_file = next(
-        (path for path in (folder / "index.htm", folder / "index.html") if path.exists()),
-        next(iter(sorted(folder.rglob("index.htm*")))),
+def compare(folder: Path, pages: int, rounds: int, scrapy: str) -> str:
+    # The page with the most links: a crawl that starts there does not run dry.
+    start_file = max(
+        sorted(folder.rglob("*.htm*")), key=lambda path: path.read_bytes().count(b"<a ")
     )
     with subprocess.Popen(
         [sys.executable, __file__, "--serve", str(folder)],
@@ -305,7 +303,9 @@ def compare(folder: Path, pages: int, rounds: int) -> str:
         for _ in range(rounds):
             for name in CONTESTANTS:
                 print(name, file=sys.stderr)
-                found, before = call("--run", name, start, str(pages)), call("--idle", name)
+                python = scrapy if name.startswith("Scrapy") else sys.executable
+                found = call("--run", name, start, str(pages), python=python)
+                before = call("--idle", name, python=python)
                 if found is not None and before is not None:
                     found["rate"] = found["pages"] / (found["cpu"] - before["cpu"])
                     figures[name].append(found)
@@ -316,12 +316,15 @@ def compare(folder: Path, pages: int, rounds: int) -> str:
         for name, found in figures.items()
         if found
     }
+    setting = (
+        f"{machine()}. {pages:,} requests each, {rounds} interleaved rounds, {CONCURRENCY} at"
+        " once, no delay; medians. CPU of the crawler alone, less what its imports cost; the"
+        " server is a process of its own."
+    )
     lines = [
         "# A crawl of real HTML on loopback",
         "",
-        f"{machine()}. {pages:,} requests each, {rounds} interleaved rounds, {CONCURRENCY} at once,"
-        " no delay; medians. CPU of the crawler alone, less what its imports cost; the server is a"
-        " process of its own.",
+        setting,
         "",
         "| crawler | pages per CPU-second | against sonde --no-pages | peak memory (MB) |",
         "|---|---|---|---|",
@@ -344,6 +347,7 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=3000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("-o", "--output", type=Path)
+    parser.add_argument("--scrapy", default=sys.executable, help="a Python that has Scrapy")
     parser.add_argument("--serve", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--run", nargs=3, help=argparse.SUPPRESS)
     parser.add_argument("--idle", help=argparse.SUPPRESS)
@@ -360,7 +364,7 @@ def main() -> None:
     elif args.folder is None:
         parser.error("name a folder of HTML files")
     else:
-        report = compare(args.folder, args.pages, args.rounds)
+        report = compare(args.folder, args.pages, args.rounds, args.scrapy)
         if args.output is not None:
             args.output.write_text(report)
         print(report)

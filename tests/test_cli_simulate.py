@@ -49,7 +49,7 @@ def test_one_run_as_json(graph: Path, capsys: pytest.CaptureFixture[str]) -> Non
         "frontier_size": 1,
         "stop_reason": "budget",
     }
-    assert err == "sonde: dropped 1 self-loops\n"
+    assert err == "sonde: dropped 1 self-loop\n"
 
 
 def test_repeated_runs_have_a_mean(graph: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -164,7 +164,7 @@ def test_greedy_is_exact_over_the_ready_groups(
     explorer = sonde.Explorer(spec, grouped=True, seed=seed)
     explorer.add_seeds([Link(node, group=node % 3) for node in seeds])
     gains = reference.Gains(graph, "sum")
-    leaf = reference.build(spec, None, 0, gains)  # type: ignore[arg-type]
+    leaf = reference.build(spec, None, 0, gains)
     seen = reference.Seen(graph)
     leaf.begin(seen, seeds)
     for _ in range(25):

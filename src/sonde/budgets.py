@@ -69,6 +69,8 @@ def budget_from(budget: int | Budget | None) -> Budget:
         return Budget()
     if isinstance(budget, Budget):
         return budget
+    if not isinstance(budget, int):
+        raise SpecError(f"a budget is a number of requests or a Budget, not {budget!r}")
     return Requests(budget)
 
 

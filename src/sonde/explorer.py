@@ -39,6 +39,15 @@ class Open:
     snapshot: Floats | None
 
 
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What one estimator says of a frontier node; ``rank`` is 0 where it was not found."""
+
+    chooser: str
+    estimate: float
+    rank: int
+
+
 class Explorer:
     """The brain of a crawl: predicts, picks and learns; drivers do the visiting.
 
@@ -342,6 +351,37 @@ class Explorer:
         model = self._model
         leaf = model.frontier.leaves[opened.leaf]
         return int(leaf.rank(model.frontier.slot_of[opened.number], limit))
+
+    def waits(self, node: Node) -> bool:
+        """Whether a node is on the frontier, seeds in waiting not included."""
+        number = self._numbers.get(node)
+        frontier = self._model.frontier
+        return (
+            number is not None
+            and number < frontier.slot_of.shape[0]
+            and frontier.slot_of[number] >= 0
+            and bool(frontier.row_live[frontier.slot_of[number]])
+        )
+
+    def opinions(self, node: Node, limit: int = 100) -> list[Opinion]:
+        """What each estimator says of a node on the frontier; nothing of any other node.
+
+        Ranks are among all frontier nodes, and 0 beyond `limit`; with `limit` 0 they are not
+        looked up. Chance has no opinion.
+        """
+        if not self.waits(node):
+            return []
+        frontier = self._model.frontier
+        slot = int(frontier.slot_of[self._numbers[node]])
+        opinions = []
+        for name, leaf in zip(self._choosers, frontier.leaves, strict=True):
+            if name == "random":
+                continue
+            if limit and not leaf.active:
+                leaf.catch_up()  # it had no turn yet, and has not followed the frontier
+            rank = int(leaf.rank(slot, limit)) if limit else 0
+            opinions.append(Opinion(name, float(leaf.estimate(slot)), rank))
+        return opinions
 
     @property
     def frontier_size(self) -> int:

@@ -104,8 +104,8 @@ def simulate(
         raise InputError(f"refresh must be 1 or more, not {refresh}")
     if budget is not None and budget < 0:
         raise SpecError(f"a budget of {budget} requests is not possible")
-    if engine not in ("compiled", "python"):
-        raise InputError(f"unknown engine {engine!r} (compiled or python)")
+    if isinstance(seeds, str):
+        raise InputError(f"seeds is a list of names, not the text {seeds!r}")
     if (seeds is None) == (random_seeds is None):
         raise InputError("a simulation needs either seeds or a number of random seeds")
     start = (

@@ -130,10 +130,10 @@ def test_secrets_reach_their_host_and_nothing_else(
     kept = b"".join(path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file())
     assert b"s3cr3t" not in kept
     assert "s3cr3t" not in "".join(capsys.readouterr())
+    words = ["--topic", "x", "-o", str(tmp_path / "no"), "--header", "Authorization: abc"]
     with pytest.raises(InputError, match="is secret"):
-        run(
-            "crawl", "http://a.example", "--topic", "x", "-o", "r", "--header", "Authorization: abc"
-        )
+        run("crawl", "http://a.example", *words)
+    assert not (tmp_path / "no").exists()
 
 
 def test_titles_cannot_write_to_the_terminal(

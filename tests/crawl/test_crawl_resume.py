@@ -318,3 +318,20 @@ def test_after_a_power_cut_reserved_requests_count_as_spent(tmp_path: Path) -> N
         result = Crawl.resume(folder).run_to_end()
         assert result.requests == 100
         assert site.total - before == 36
+
+
+def test_a_scorer_that_learns_goes_on_from_what_it_learned(tmp_path: Path) -> None:
+    settings = {**FAST, "scorer": "bm25", "concurrency": 1}
+    with Site(tree(300)) as site:
+        whole = Crawl(site.url("/0"), budget=40, **settings)
+        whole.run_to_end()
+        Crawl(site.url("/0"), path=tmp_path / "run", budget=17, **settings).run_to_end()
+        parts = Crawl.resume(tmp_path / "run", budget=40)
+        parts.run_to_end()
+        assert whole.beginning is not None
+        assert parts.beginning is not None
+        left, right = whole.beginning.source, parts.beginning.source
+        assert left.scorer.state() == right.scorer.state()  # type: ignore[attr-defined]
+        assert whole.result is not None
+        assert parts.result is not None
+        assert whole.result.total == parts.result.total

@@ -357,7 +357,9 @@ def build(spec: str, dice: Any, budget: int, gains: Gains) -> Any:
         return First(name, how)
     if name == "opic":
         return Opic(arguments[0] if arguments else "")
-    return {"random": Random, "bfs": Bfs, "oracle": lambda: Truth(gains.preview)}[name]()
+    if name == "oracle":
+        return Truth(gains.preview)
+    return {"random": Random, "bfs": Bfs}[name]()
 
 
 def _split(text: str) -> list[str]:

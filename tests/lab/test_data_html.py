@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from data_making import graph_in, made
+from data_making import made
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -213,16 +213,6 @@ def test_nothing_to_read(tmp_path: Path) -> None:
         build(recipe(tmp_path / "empty"), tmp_path / "g", jobs=1)
     with pytest.raises(InputError, match="no such file or folder"):
         build(recipe(tmp_path / "nowhere"), tmp_path / "g", jobs=1)
-
-
-def test_the_number_of_processes_does_not_matter(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sonde.lab.data.webpages.BATCH", 1)
-    monkeypatch.setattr("sonde.lab.data.pool.FEW", 1)
-    site = folder_of(tmp_path)
-    one, two = (build(recipe(site), tmp_path / f"g{jobs}", jobs=jobs) for jobs in (1, 2))
-    assert graph_in(one.folders[0]) == graph_in(two.folders[0])
 
 
 words = st.sampled_from(["jazz", "Jazz", "sea-level", "sea", "level", "é", "x" * 30, "jazzy", "—"])

@@ -17,7 +17,19 @@ from typing import NoReturn
 
 from sonde.errors import InputError, SondeError
 
-COMMANDS = ("simulate", "seeds", "budget", "data", "lab", "doctor")
+COMMANDS = (
+    "crawl",
+    "demo",
+    "show",
+    "explain",
+    "export",
+    "simulate",
+    "seeds",
+    "data",
+    "lab",
+    "budget",
+    "doctor",
+)
 
 
 class Parser(argparse.ArgumentParser):
@@ -32,7 +44,7 @@ def parser() -> argparse.ArgumentParser:
     top = Parser(
         prog="sonde",
         description="Budgeted, adaptive graph exploration: focused crawling done right.",
-        epilog="example: sonde simulate graph/ --random-seeds 10 --budget 1000",
+        epilog="start here: sonde demo",
     )
     commands = top.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
     for name in COMMANDS:

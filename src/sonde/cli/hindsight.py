@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
@@ -10,20 +9,11 @@ from dataclasses import dataclass, fields
 from sonde.budgets import Budget
 from sonde.crawl.settings import Settings
 from sonde.errors import InputError
-from sonde.explorer import Explorer
+from sonde.explorer import Explorer, Opinion
 from sonde.records import Link, Visit
 from sonde.store.history import Entry, entries, nodes, spend_from
 from sonde.store.reading import RunReader
 from sonde.store.summary import RANKED
-
-
-@dataclass(frozen=True, slots=True)
-class Opinion:
-    """What one estimator says of a node; ``rank`` is 0 beyond ``RANKED``."""
-
-    chooser: str
-    estimate: float | None
-    rank: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,20 +102,7 @@ def retold(run: RunReader, explorer: Explorer) -> Iterator[Entry]:
 
 def _moment(explorer: Explorer, url: str, because: int | None, *, ranked: bool) -> list[Moment]:
     """One moment, or none where the node is not on the frontier."""
-    number = explorer.number_of(url)
-    frontier = explorer._model.frontier
-    slot = -1 if number is None else int(frontier.slot_of[number])
-    if slot < 0 or not frontier.row_live[slot]:
+    if not explorer.waits(url):
         return []
-    opinions = []
-    for chooser, leaf in zip(explorer.estimator.leaves(), frontier.leaves, strict=True):
-        estimate: float | None = float(leaf.estimate(slot))
-        rank: int | None = None
-        if str(chooser) == "random" or (estimate is not None and math.isnan(estimate)):
-            estimate = None
-        elif ranked:
-            if not leaf.active:  # a leaf that had no turn has not followed the frontier
-                leaf.activate()
-            rank = int(leaf.rank(slot, RANKED))
-        opinions.append(Opinion(str(chooser), estimate, rank))
+    opinions = explorer.opinions(url, RANKED if ranked else 0)
     return [Moment(explorer.visits, because, tuple(opinions))]

@@ -49,7 +49,12 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--refresh", type=int, default=1, help="picks on the same estimates")
     parser.add_argument("--repeat", type=int, metavar="R", help="R runs, with seed, seed + 1, ...")
     parser.add_argument("--seed", type=int, default=0, help="of everything random (default: 0)")
-    parser.add_argument("--engine", choices=("compiled", "python"), default="compiled")
+    parser.add_argument(
+        "--engine",
+        choices=("compiled", "python"),
+        default="compiled",
+        help="python runs the uncompiled kernels, slowly, with the same result",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(run=run)
 
@@ -78,7 +83,8 @@ def run(args: argparse.Namespace) -> int:
         for number in range(args.repeat or 1)
     ]
     if graph.self_loops:
-        print(f"sonde: dropped {graph.self_loops:,} self-loops", file=sys.stderr)
+        plural = "" if graph.self_loops == 1 else "s"
+        print(f"sonde: dropped {graph.self_loops:,} self-loop{plural}", file=sys.stderr)
     if args.json:
         found: dict[str, Any] = runs[0].as_json()
         if args.repeat is not None:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Callable, Sequence
+from sys import intern
 
-from sonde.crawl.book import VISITED, Book, PageFacts, PageVisit
+from sonde.crawl.book import VISITED, Book
+from sonde.crawl.facts import PageFacts, PageVisit
 from sonde.crawl.hosts import Hosts
 from sonde.crawl.memory import Memory
 from sonde.crawl.scope import Scope
@@ -64,6 +66,7 @@ class Assembler:
         self.hosts = hosts
         self.book = book
         self.keep = keep
+        self.scored = False  # since the scorer's state was last handed over
         self._languages = tuple(language.lower() for language in settings.languages)
 
     # -- reading -------------------------------------------------------------------------------
@@ -102,6 +105,7 @@ class Assembler:
             return Skip("duplicate")
         orders = directives(page.robots) | directives(response.headers.get("X-Robots-Tag", ""))
         beta, alphas = self.scorer.score(page)
+        self.scored = True
         mark = page.fingerprint
         fresh = self.memory.traps.observe(page.url, page.content)
         flags = []
@@ -155,6 +159,7 @@ class Assembler:
         text = " ".join(titles)
         page = Page(url=response.url, text=text, links=tuple(spans), window=0)
         _, alphas = self.scorer.score(page)
+        self.scored = True
         return PageVisit(
             score=0.0,
             links=self._links(spans, alphas, depth, lease.number, now),
@@ -228,7 +233,8 @@ class Assembler:
             if decision is not None:
                 target, factor = decision
                 found[target] = found.get(target, 0.0) + alpha * factor
-        return [Link(target, alpha, group_of(target)) for target, alpha in found.items()]
+        # One string a host, not one a link: there are a million links to remember.
+        return [Link(target, alpha, intern(group_of(target))) for target, alpha in found.items()]
 
     def _refusal(self, url: str, depth: int, now: float) -> str | None:
         """Why a URL never seen before is not put on the frontier."""

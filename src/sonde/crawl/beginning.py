@@ -11,6 +11,7 @@ from sonde.budgets import Budget
 from sonde.crawl.book import Book
 from sonde.crawl.driver import Hooks
 from sonde.crawl.pace import NoPace, Pace
+from sonde.crawl.presentation import client_settings
 from sonde.crawl.resume import replay, settle_interrupted
 from sonde.crawl.scope import Scope
 from sonde.crawl.settings import HEAD, Settings
@@ -86,6 +87,7 @@ def new_run(
         raise InputError("a crawl needs at least one seed")
     if web:  # before a folder is made: what is wrong with them should leave nothing behind
         _scorer(told, objects)
+        client_settings(told)
     kept = told.as_data() | {name: str(value) for name, value in objects.items() if name in _TEXTS}
     config = {**kept, "source": "web" if web else "custom", "seeds": starts}
     explorer = _explorer(told, objects, web)

@@ -10,12 +10,13 @@ from __future__ import annotations
 import time
 from array import array
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from sonde.budgets import Budget
+from sonde.crawl.facts import PageFacts, PageVisit
 from sonde.errors import InputError
 from sonde.explorer import Explorer
 from sonde.records import Failure, Group, Lease, Link, Node, Outcome, Spend, Visit
@@ -26,35 +27,6 @@ WAITING, LEASED, VISITED, DROPPED = range(4)
 """What became of a node."""
 
 _MOST_DEEP = 65_535
-
-
-@dataclass(frozen=True, slots=True)
-class PageFacts:
-    """What a run keeps of a page, besides score and links; see the table ``pages``."""
-
-    final_url: str
-    status: int = 0
-    media_type: str = ""
-    language: str = ""
-    title: str = ""
-    fingerprint: int = 0
-    digest: bytes | None = None
-    etag: str | None = None
-    modified: str | None = None
-    rtt: float | None = None
-    canonical: str | None = None
-    flags: str = ""
-    text: bytes | None = None
-    warc: str | None = None
-    fresh: bool = True
-    level: bool = False  # its links are no deeper than itself: a sitemap, a feed
-
-
-@dataclass(frozen=True, slots=True)
-class PageVisit(Visit):
-    """A visit with the facts of its page."""
-
-    facts: PageFacts | None = None
 
 
 class Book:

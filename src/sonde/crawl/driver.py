@@ -18,13 +18,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
-from sonde.crawl.book import Book, PageVisit
+from sonde.crawl.book import Book
 from sonde.crawl.events import Settled
+from sonde.crawl.facts import PageVisit
 from sonde.crawl.pace import Pace
 from sonde.crawl.tally import Tally
+from sonde.crawl.ticket import Ticket
 from sonde.errors import SondeError, StoreError
 from sonde.protocols import Source
-from sonde.records import Failure, Lease, Outcome, Skip, Spend, Visit
+from sonde.records import Failure, Outcome, Skip, Spend, Visit
 
 _LOG = logging.getLogger("sonde.crawl")
 
@@ -38,37 +40,6 @@ class Hooks(Protocol):
     """What a source may want to do around the driver's commits."""
 
     def before_commit(self) -> None: ...
-
-
-class Ticket:
-    """The allowance of one visit: the lease, and what it took."""
-
-    __slots__ = ("_driver", "began", "depth", "given", "lease", "received", "taken")
-
-    def __init__(self, driver: Driver, lease: Lease, depth: int) -> None:
-        self._driver = driver
-        self.lease = lease
-        self.depth = depth
-        self.given = 1
-        self.taken = 0
-        self.received = 0
-        self.began = 0.0
-
-    def take(self) -> bool:
-        """Take a request; the first one came with the lease, others are committed first."""
-        if self._driver.cutting:
-            return False
-        if self.taken == self.given:
-            if not self._driver.book.extend(self.lease):
-                return False
-            self.given += 1
-            self._driver.commit()
-        self.taken += 1
-        return True
-
-    def receive(self, size: int) -> None:
-        """So many bytes came back."""
-        self.received += size
 
 
 class Driver:

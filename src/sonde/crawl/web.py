@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import json
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -124,6 +125,9 @@ class WebSource:
                 "SELECT origin, verdict, text, fetched, expires, why FROM robots"
             )
         )
+        learned = database.execute("SELECT state FROM snapshots WHERE part = 'scorer'").fetchone()
+        if learned is not None and hasattr(self.scorer, "restore"):
+            self.scorer.restore(json.loads(learned[0]))
         now = time.monotonic()
         for record in self.robots.records():
             delay = self.robots.delay(record.origin)
@@ -151,8 +155,12 @@ class WebSource:
         return self._opened_warc().write(response.hops, cut=response.cut) if response.hops else None
 
     def before_commit(self) -> None:
-        """Hand over what changes with every request."""
+        """Hand over what changes with every request, and with every page that is scored."""
         self.hosts.write()
+        if self.assembler.scored and hasattr(self.scorer, "state"):
+            self.assembler.scored = False
+            state = json.dumps(self.scorer.state()).encode()
+            self.book.journal.snapshot("scorer", state)
 
     def snapshot(self) -> dict[str, bytes]:
         """What a run should be left with, besides the log, by part."""

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from sonde import kernels
+from sonde.errors import SpecError
 from sonde.estimators.features import SECOND_LEVEL, with_ingredients
 from sonde.protocols import Floats
 from sonde.strategies import GREEDY, Strategy
@@ -104,6 +105,8 @@ def assemble(
     graph; `truths` the true value of each node for an oracle, or `oracle` a function that gives
     them for node numbers, where they change as the crawl goes on.
     """
+    if engine not in ("compiled", "python"):
+        raise SpecError(f"unknown engine {engine!r} (compiled or python)")
     modules = kernels.load(engine)
     names = with_ingredients(estimator.features())
     columns = {name: number for number, name in enumerate(names)}

@@ -15,6 +15,12 @@ def _features(parts: Iterable[Estimator]) -> tuple[str, ...]:
     return tuple(name for part in parts for name in part.features())
 
 
+def _check(parts: Iterable[Estimator]) -> None:
+    for part in parts:
+        if not hasattr(part, "grow"):
+            raise SpecError(f"{part!r} is not an estimator: estimator_from reads its text")
+
+
 @dataclass(frozen=True)
 class Hybrid:
     """The first estimator for so many steps, then the second, which has learned from step 0."""
@@ -24,6 +30,7 @@ class Hybrid:
     steps: int
 
     def __post_init__(self) -> None:
+        _check((self.first, self.second))
         if self.steps < 0:
             raise SpecError(f"estimator '{self}': the number of steps must be 0 or more")
 
@@ -54,6 +61,7 @@ class _Bandit:
     arms: tuple[Estimator, ...]
 
     def __post_init__(self) -> None:
+        _check(self.arms)
         if not 0 < self.epsilon <= 1:
             raise SpecError(f"estimator '{self}': epsilon must be above 0 and at most 1")
         if not self.arms:

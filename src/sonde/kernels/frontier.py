@@ -55,8 +55,9 @@ class Leaf:
         block: cython.int
         for block in range(self.frontier.blocks):
             self.opened(block, block >> 6)
-        if self.active:
-            self.activate()
+        active: cython.bint = self.active
+        self.activate()
+        self.active = active
 
     def best(self):
         """The slot of the row to visit next, or -1; leaves its estimate in `best_value`."""

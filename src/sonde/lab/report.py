@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,9 @@ from sonde.lab import extras
 from sonde.lab.findings import Curves
 from sonde.lab.statistics import half_width
 from sonde.protocols import Floats
+
+PANELS = 6
+"""The most in one figure."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,20 @@ class Figure:
     logarithmic: bool = False
     levels: dict[str, float] = field(default_factory=dict)  # horizontal lines
 
+    def pages(self) -> list[Figure]:
+        """The same in figures of a size that can be read, numbered when there are several."""
+        names = list(self.panels)
+        if len(names) <= PANELS:
+            return [self]
+        return [
+            replace(
+                self,
+                name=f"{self.name}-{number}",
+                panels={name: self.panels[name] for name in names[first : first + PANELS]},
+            )
+            for number, first in enumerate(range(0, len(names), PANELS), start=1)
+        ]
+
     def draw(self, folder: Path) -> list[Path]:
         """Write it as SVG and PNG; the files."""
         plots = extras.pyplot()
@@ -77,6 +94,7 @@ class Figure:
                 _plot(axes, number, line)
             axes.set_title(graph, fontsize=9)
             axes.tick_params(labelsize=7)
+            axes.locator_params(axis="x", nbins=4)
             axes.grid(alpha=0.25)
             if self.logarithmic:
                 axes.set_yscale("log")
@@ -93,7 +111,7 @@ class Figure:
         paths = []
         for kind, details in (("svg", {"Date": None}), ("png", {"Software": None})):
             path = folder / f"{self.name}.{kind}"
-            figure.savefig(path, dpi=70, metadata=details)
+            figure.savefig(path, dpi=60, metadata=details)
             paths.append(path)
         plots.close(figure)
         _shorten(paths[0])
@@ -154,7 +172,7 @@ class Report:
         parts = [f"# {self.title}"]
         parts += ["\n".join(f"- {note}" for note in self.notes)] if self.notes else []
         parts += [table.markdown() for table in self.tables]
-        parts += [f"![{figure.title}](figures/{figure.name}.svg)" for figure in self.figures]
+        parts += [f"![{page.title}](figures/{page.name}.svg)" for page in self._pages()]
         return "\n\n".join(parts) + "\n"
 
     def save(self, folder: Path, figures: bool = True) -> list[Path]:
@@ -165,6 +183,9 @@ class Report:
         written = [path]
         if figures:
             (folder / "figures").mkdir(exist_ok=True)
-            for figure in self.figures:
-                written += figure.draw(folder / "figures")
+            for page in self._pages():
+                written += page.draw(folder / "figures")
         return written
+
+    def _pages(self) -> list[Figure]:
+        return [page for figure in self.figures for page in figure.pages()]

@@ -9,6 +9,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
+from sys import intern
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ class Entry:
 def nodes(database: sqlite3.Connection) -> list[Known]:
     """All nodes, by their numbers."""
     found = database.execute("SELECT url, host, depth FROM nodes ORDER BY number")
-    return [Known(*row) for row in found]
+    return [Known(url, intern(host), depth) for url, host, depth in found]
 
 
 def entries(database: sqlite3.Connection, known: list[Known], after: int = 0) -> Iterator[Entry]:

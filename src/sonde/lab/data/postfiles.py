@@ -114,7 +114,9 @@ def format_of(path: Path, names: Mapping[str, str]) -> PostFormat:
             form = "tsv" if "\t" in line else "csv"
     if form == "jsonl":
         return PostFormat(form, _json_names(start, names))
-    header = next(csv.reader([line])) if form == "csv" else line.split("\t")
+    header = line.split("\t")
+    if form == "csv":
+        header = next(_csv_rows(line, Counter()), [])
     found = dict(names) | {
         name: column
         for name in FIELDS

@@ -38,7 +38,7 @@ def pages_in_archive(
                     if name.endswith(_WARC):
                         with bundle.open(name) as member:
                             yield from _records(member, problems, lambda: at(raw.tell()))
-        except zipfile.BadZipFile:
+        except (zipfile.BadZipFile, OSError, ValueError, RuntimeError):
             problems["truncated archives"] += 1
 
 

@@ -1,0 +1,36 @@
+"""The facts of a page that a run keeps, and the visit that carries them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sonde.records import Visit
+
+
+@dataclass(frozen=True, slots=True)
+class PageFacts:
+    """What a run keeps of a page, besides score and links; see the table ``pages``."""
+
+    final_url: str
+    status: int = 0
+    media_type: str = ""
+    language: str = ""
+    title: str = ""
+    fingerprint: int = 0
+    digest: bytes | None = None
+    etag: str | None = None
+    modified: str | None = None
+    rtt: float | None = None
+    canonical: str | None = None
+    flags: str = ""
+    text: bytes | None = None
+    warc: str | None = None
+    fresh: bool = True
+    level: bool = False  # its links are no deeper than itself: a sitemap, a feed
+
+
+@dataclass(frozen=True, slots=True)
+class PageVisit(Visit):
+    """A visit with the facts of its page."""
+
+    facts: PageFacts | None = None
