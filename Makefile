@@ -29,6 +29,7 @@ bench-web: $(VENV)/.ready
 
 figures: $(VENV)/.ready
 	$(BIN)/python docs/figures.py
+	$(BIN)/python docs/cli_reference.py
 
 # Installed in place: only the compiled kernels can be out of date.
 KERNELS := pyproject.toml setup.py $(wildcard src/sonde/kernels/*.py src/sonde/kernels/*.pxd)

@@ -41,11 +41,12 @@ class Open:
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """What one estimator says of a frontier node; ``rank`` is 0 where it was not found."""
+    """What one estimator says of a frontier node; ``rank`` is 0 beyond what was looked at, and
+    ``None`` where it was not looked up."""
 
     chooser: str
     estimate: float
-    rank: int
+    rank: int | None
 
 
 class Explorer:
@@ -379,7 +380,7 @@ class Explorer:
                 continue
             if limit and not leaf.active:
                 leaf.catch_up()  # it had no turn yet, and has not followed the frontier
-            rank = int(leaf.rank(slot, limit)) if limit else 0
+            rank = int(leaf.rank(slot, limit)) if limit else None
             opinions.append(Opinion(name, float(leaf.estimate(slot)), rank))
         return opinions
 

@@ -22,12 +22,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from sonde.cli import COMMANDS, main
+from sonde.cli import main
 
 ROOT = Path(__file__).parents[2]
-
-PLANNED = {"crawl", "demo", "show", "explain", "export"}
-"""Commands that pages may mention before they are registered."""
 
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<language>[\w-]*)\s*$")
 _NOTE = re.compile(r"<!-- (not run|status): (.+) -->$")
@@ -153,8 +150,6 @@ def _run_command(block: Block, command: Command) -> None:
         printed = "".join(Path(name).read_text(encoding="utf-8") for name in words[1:])
     elif words[:1] == ["sonde"]:
         assert not further, f"{block.place}: pipelines are not run: {command.line}"
-        if words[1] in PLANNED and words[1] not in COMMANDS:
-            return
         printed = _run_sonde(block, command, words)
     else:
         return

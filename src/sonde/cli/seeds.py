@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from sonde.cli.known import known_of
 from sonde.errors import InputError
 from sonde.seeds import (
     Amounts,
@@ -31,7 +32,6 @@ from sonde.seeds.methods import ALL, NAMES
 from sonde.seeds.network import Nodes
 from sonde.seeds.sites import split
 from sonde.seeds.tables import report
-from sonde.sources.graph import Graph
 
 _SELECT = """examples:
   sonde seeds graph/ -k 50 --hops 5 --method maxweight:2
@@ -249,7 +249,7 @@ def _add_workers(parser: argparse.ArgumentParser) -> None:
 
 def _load(folder: Path, args: argparse.Namespace) -> tuple[Known, Nodes, Amounts]:
     """A graph, the nodes that can be seeds, and what those are worth."""
-    known = Known.of(Graph.load(folder))
+    known = known_of(folder)
     columns = {flag: getattr(args, flag) for flag in _FLAGS}
     return known, *worth(known, args.value, unique=args.unique, **columns)
 

@@ -92,6 +92,10 @@ class Figure:
             axes = grid.flat[place]
             for number, line in enumerate(lines):
                 _plot(axes, number, line)
+            span = axes.get_ylim()  # of the lines: wide bands would press them flat
+            for number, line in enumerate(lines):
+                _shade(axes, number, line)
+            axes.set_ylim(span)
             axes.set_title(graph, fontsize=9)
             axes.tick_params(labelsize=7)
             axes.locator_params(axis="x", nbins=4)
@@ -130,13 +134,16 @@ def _plot(axes: Any, number: int, line: Line) -> None:
         linestyle=style,
         label=line.label,
     )
+
+
+def _shade(axes: Any, number: int, line: Line) -> None:
     if not np.isnan(line.half).all():
         kept = _spaced(line.steps, 10)
         axes.fill_between(
             line.steps[kept],
             (line.middle - line.half)[kept],
             (line.middle + line.half)[kept],
-            color=colour,
+            color=f"C{number % 10}",
             alpha=0.08,
             linewidth=0,
         )
