@@ -109,6 +109,8 @@ def run_bare(start: str, pages: int) -> int:
     import uvloop
     from selectolax.lexbor import LexborHTMLParser
 
+    origin = start[: start.index("/", 8) + 1]
+
     async def main() -> int:
         seen = {start}
         todo = [start]
@@ -132,7 +134,7 @@ def run_bare(start: str, pages: int) -> int:
                     except ValueError:
                         continue
                     node.text()
-                    if target not in seen and target.startswith(start.rpartition("/")[0]):
+                    if target not in seen and target.startswith(origin):
                         seen.add(target)
                         todo.append(target)
                 tree.text()
@@ -158,6 +160,7 @@ def run_scrapy(start: str, pages: int, *, fast: bool) -> int:
     from scrapy.linkextractors import LinkExtractor
 
     done = 0
+    origin = start[: start.index("/", 8) + 1]
 
     class Spider(scrapy.Spider):  # type: ignore[misc]
         name = "bench"
@@ -179,7 +182,7 @@ def run_scrapy(start: str, pages: int, *, fast: bool) -> int:
                 " ".join(response.css("body ::text").getall())
                 links = {link.url for link in self.extractor.extract_links(response)}
             for link in links:
-                if link.startswith(start.rpartition("/")[0]):
+                if link.startswith(origin):
                     yield scrapy.Request(link.partition("#")[0])
 
     process = CrawlerProcess(

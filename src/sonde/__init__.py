@@ -1,10 +1,12 @@
 """sonde: budgeted, adaptive graph exploration.
 
-The explorer decides (``Explorer``: ask and tell), sources are what it explores (``Graph`` for
-recorded graphs), and ``simulate`` crawls a recorded graph as a live crawl would have gone.
+The explorer decides (``Explorer``: ask and tell); ``crawl`` and ``Crawl`` drive it over the live
+Web or a source of one's own; ``simulate`` drives it over a recorded ``Graph``, as a live crawl
+would have gone.
 """
 
 from sonde.budgets import Budget, Bytes, Cost, Requests, Seconds
+from sonde.crawl import Crawl, CrawlResult, crawl
 from sonde.errors import (
     EstimatorError,
     GraphError,
@@ -25,6 +27,8 @@ __all__ = [
     "Budget",
     "Bytes",
     "Cost",
+    "Crawl",
+    "CrawlResult",
     "EstimatorError",
     "Explorer",
     "Failure",
@@ -43,5 +47,6 @@ __all__ = [
     "SpecError",
     "Spend",
     "Visit",
+    "crawl",
     "simulate",
 ]

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from sonde.crawl.book import Book, PageFacts, PageVisit
+from sonde.crawl.book import Book
+from sonde.crawl.facts import PageFacts, PageVisit
 from sonde.explorer import Explorer
 from sonde.records import Failure, Link, Outcome, Spend
 from sonde.sources.web.exchange import Exchange
