@@ -18,6 +18,8 @@ test: $(VENV)/.ready
 
 bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/explorer.py -o benchmarks/results/explorer.md
+	$(BIN)/python benchmarks/navigation.py -o benchmarks/results/navigation.md
+	$(BIN)/python benchmarks/readme.py
 
 bench-seeds: $(VENV)/.ready
 	$(BIN)/pip install --quiet -e '.[bench]'
@@ -25,7 +27,8 @@ bench-seeds: $(VENV)/.ready
 
 bench-web: $(VENV)/.ready
 	$(BIN)/pip install --quiet -e '.[bench]'
-	$(BIN)/python benchmarks/web.py -o benchmarks/results/web.md
+	$(BIN)/python benchmarks/web.py $(PAGES) -o benchmarks/results/web.md
+	$(BIN)/python benchmarks/readme.py
 
 figures: $(VENV)/.ready
 	$(BIN)/python docs/figures.py

@@ -27,9 +27,7 @@ def test_seeds_of_a_run_are_pages_that_it_crawled(
                 "SELECT url FROM leases JOIN nodes ON nodes.number = node WHERE outcome = 'visit'"
             )
         }
-    crawled = {
-        name for name, flag in zip(known.names, known.crawled.tolist(), strict=True) if flag
-    }
+    crawled = {name for name, flag in zip(known.names, known.crawled.tolist(), strict=True) if flag}
     assert crawled == visited
     assert not known.duplicate.any()
     assert main(["seeds", str(tmp_path / "run"), "-k", "2", "--hops", "1", "--json"]) == 0

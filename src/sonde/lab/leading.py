@@ -223,7 +223,7 @@ def report_league(findings: Findings, baseline: str, objective: str) -> Report:
             f"{overall:.3f}",
             *(f"{value:.3f}" for value in shares),
             f"{oracle:.3f}",
-            f"{100 * (1 - best):.1f} %",
+            f"{_percent(best)} %",
         ]
         for label, shares, overall, oracle, best, _ in lines
     ]
@@ -239,11 +239,13 @@ def report_league(findings: Findings, baseline: str, objective: str) -> Report:
         "At most so many percent from optimal",
         ["estimator", *findings.graphs],
         [
-            ["best known crawl", *(f"{100 * (1 - value):.1f}" for value in known)],
-            *(
-                [label, *(f"{100 * (1 - value):.1f}" for value in best)]
-                for label, _, _, _, _, best in lines
-            ),
+            ["best known crawl", *(_percent(value) for value in known)],
+            *([label, *(_percent(value) for value in best)] for label, _, _, _, _, best in lines),
         ],
     )
     return Report("global", "The league table", [table, optimal], [], notes(findings))
+
+
+def _percent(share: float) -> str:
+    """What a share of the whole lacks, in percent; rounding does not make it negative."""
+    return f"{100 * max(0.0, 1 - share):.1f}"
