@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PARTS = {
     "explorer.md": "Choosing, on a recorded graph (`make bench`):",
     "web.md": "Crawling real HTML on loopback (`make bench-web`):",
-    "seeds.md": "Choosing seeds: see [the results](benchmarks/results/seeds.md) (`make bench-seeds`).",
+    "seeds.md": "Choosing seeds: [the results](benchmarks/results/seeds.md) (`make bench-seeds`).",
 }
 START, END = "<!-- bench:start -->", "<!-- bench:end -->"
 

@@ -61,8 +61,9 @@ def test_regression_is_the_exact_argmax(graph: Graph, how: str) -> None:
     assert fast.predictions.tolist() == slow.predictions.tolist()
 
 
-def test_regression_on_a_sparse_graph_full_of_ties(graph: Graph) -> None:
-    sparse = np.where(np.arange(graph.node_count) % 40 == 0, 1.0, 0.0)
+@pytest.mark.parametrize("every", [40, 1000, 6000])
+def test_regression_on_a_sparse_graph_full_of_ties(graph: Graph, every: int) -> None:
+    sparse = np.where(np.arange(graph.node_count) % every == 0, 1.0, 0.0)
     flat = Graph(
         indptr=graph.indptr,
         targets=graph.targets,

@@ -136,13 +136,16 @@ def _add_bound(kinds: Any) -> None:
 
 def _add_graphs(parser: Any, protocol: Protocol) -> None:
     parser.add_argument("graphs", type=Path, nargs="+", metavar="graph", help="graph folders")
-    parser.add_argument("--sets", type=int, default=protocol.sets, help="seed graphs on each graph")
-    parser.add_argument("--seed-nodes", type=int, default=protocol.seed_nodes)
-    parser.add_argument(
-        "--above", type=float, default=protocol.above, help="the score that seed nodes exceed"
-    )
-    parser.add_argument("--steps", type=int, default=protocol.steps, help="visits of each crawl")
-    parser.add_argument("--seed", type=int, default=0, help="of everything random (default: 0)")
+    for option, default, about in (
+        ("--sets", protocol.sets, "seed graphs on each graph"),
+        ("--seed-nodes", protocol.seed_nodes, "nodes of each seed graph"),
+        ("--above", protocol.above, "the score that seed nodes exceed"),
+        ("--steps", protocol.steps, "visits of each crawl"),
+        ("--seed", protocol.seed, "of everything random"),
+    ):
+        parser.add_argument(
+            option, type=type(default), default=default, help=f"{about} (default: %(default)s)"
+        )
     parser.add_argument("--workers", type=int, help="processes (default: all cores)")
 
 

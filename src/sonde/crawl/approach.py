@@ -47,7 +47,7 @@ class Approach:
             return False
         hosts.take(self._asking)
         if not self._allowance.take():
-            hosts[self._asking].requests -= 1
+            hosts.take(self._asking, -1)
             return False
         if hosts.exhausted(self._asking) is not None:
             self._source.pace.closed.add(self._asking)

@@ -69,12 +69,12 @@ class Hosts:
                 return "domain-budget"
         return None
 
-    def take(self, group: str) -> None:
-        """A request to this host leaves."""
-        self[group].requests += 1
+    def take(self, group: str, count: int = 1) -> None:
+        """A request to this host leaves; -1 takes back one that could not."""
+        self[group].requests += count
         if self._domain_budget is not None:
             domain = domain_of(host_of(f"http://{group}"))
-            self._domains[domain] = self._domains.get(domain, 0) + 1
+            self._domains[domain] = self._domains.get(domain, 0) + count
 
     def write(self) -> None:
         """Hand the rows that changed to the journal; called before each commit."""

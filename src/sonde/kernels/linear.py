@@ -446,13 +446,16 @@ class Linear(Leaf):
         if self.listed_count > 2 * self.listed_before + 64 and self.paid(4 * price):
             self.refill()  # rows that rose have made the list long
         self.look_through_list()
+        # The list was too short if it did not last for as much work as a refill costs, and for
+        # certain if it was refilled a moment ago: only a longer one can end the search.
+        lasted: cython.bint = self.paid(price)
         while self.promising(self.unlisted_bound, self.unlisted_seq):
-            # The list was too short if it did not last for as much work as a refill costs.
             self.lasting = False
-            if not self.paid(price):
+            if not lasted:
                 self.size = min(2 * self.size, table.blocks)
             elif self.size > SHORTEST:
                 self.size -= max(1, self.size // 8)
+            lasted = False
             self.refill()
             self.look_through_list()
 

@@ -165,6 +165,7 @@ class Run:
         """Let go without writing: what was committed stays, as after a kill."""
         if not self._closed:
             self._closed = True
+            self.journal.let_go()
             self.database.close()
             if self._lock is not None:
                 self._lock.release()
