@@ -53,4 +53,3 @@ $(VENV)/.ready: $(VENV)/.created $(KERNELS)
 clean:
 	rm -rf $(VENV) build dist .coverage .hypothesis .mypy_cache .ruff_cache .pytest_cache
 	find src -name '*.so' -delete -o -name '*.egg-info' -prune -exec rm -rf {} +
-	rm -f src/sonde/kernels/*.c

@@ -97,7 +97,7 @@ def test_seeds_from_a_file(graph: Path, capsys: pytest.CaptureFixture[str]) -> N
         (["--seeds", "a", "--objective", "maximum"], "unknown objective 'maximum'"),
         (["--seeds", "a", "--objective", "distinct"], "needs a column 'records'"),
         (["--seeds", "a", "--budget", -1], "budget of -1"),
-        (["--seeds", "a", "--refresh", 0], "refresh must be 1 or more"),
+        (["--seeds", "a", "--refresh", 0], "refresh must be a whole number of 1 or more"),
         (["--seeds", "a", "--repeat", 0], "--repeat must be 1 or more"),
         (["--budget", 5], "one of the arguments --seeds --random-seeds is required"),
     ],

@@ -102,6 +102,21 @@ class Moody(Ratio):
         return features[:, 0] * np.sin(1e6 * self.seen + features[:, 1])
 
 
+class Raising(Ratio):
+    def predict(self, features: Floats) -> Floats:
+        raise KeyError("n:sum")
+
+
+class Complex(Ratio):
+    def predict(self, features: Floats) -> Floats:
+        return features[:, 0] * 1j  # type: ignore[return-value]
+
+
+class Writing(Ratio):
+    def learn(self, features: Floats, gain: float) -> None:
+        features[0] = -1
+
+
 class Incomplete:
     features = ("deg",)
 
@@ -120,6 +135,10 @@ class Incomplete:
         (Fragile(), "learn failed on a sample"),
         (Moody(), "in two ways"),
         (Incomplete(), "has no predict"),
+        (Raising(), "predict failed on one row"),
+        (Complex(), "complex numbers"),
+        (Writing(), "learn changes the features"),
+        (Ratio, "is a class"),
     ],
 )
 def test_a_bad_one_is_told_what_is_wrong(estimator: Any, complaint: str) -> None:

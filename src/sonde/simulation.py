@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sonde import kernels
+from sonde.budgets import Budget, budget_from
 from sonde.errors import InputError, SpecError
 from sonde.estimators import DEFAULT, Estimator, Oracle, assemble, estimator_from
 from sonde.explorer import Explorer
@@ -91,7 +92,7 @@ def simulate(
     estimator: str | Estimator | CustomEstimator = DEFAULT,
     strategy: str | Strategy = "greedy",
     objective: str | Objective = "sum",
-    budget: int | None = None,
+    budget: int | Budget | None = None,
     refresh: int = 1,
     seed: int = 0,
     engine: str = "compiled",
@@ -100,10 +101,11 @@ def simulate(
 
     Seeds are visited first and free of budget; ``refresh`` picks are made on the same estimates.
     """
-    if refresh < 1:
-        raise InputError(f"refresh must be 1 or more, not {refresh}")
-    if budget is not None and budget < 0:
-        raise SpecError(f"a budget of {budget} requests is not possible")
+    if not isinstance(refresh, int) or refresh < 1:
+        raise InputError(f"refresh must be a whole number of 1 or more, not {refresh}")
+    limits = budget_from(budget)
+    if limits != Budget(requests=limits.requests):
+        raise SpecError("a simulation spends requests: it knows no bytes, seconds or cost")
     if isinstance(seeds, str):
         raise InputError(f"seeds is a list of names, not the text {seeds!r}")
     if (seeds is None) == (random_seeds is None):
@@ -121,7 +123,7 @@ def simulate(
         estimator_from(estimator),
         strategy_from(strategy),
         objective,
-        budget,
+        limits.requests,
         refresh,
         seed,
         engine,

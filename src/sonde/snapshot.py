@@ -97,7 +97,7 @@ def capture(explorer: Explorer) -> bytes | None:
     }
     arrays["facts"] = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, allow_pickle=False, **arrays)
+    np.savez(buffer, allow_pickle=False, **arrays)
     return buffer.getvalue()
 
 

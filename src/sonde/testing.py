@@ -24,6 +24,8 @@ def check_estimator(estimator: CustomEstimator) -> None:
 
     The estimator itself is left as it is; copies of it are tried.
     """
+    if isinstance(estimator, type):
+        raise EstimatorError(f"{estimator.__name__} is a class: give an instance of it")
     for member in ("features", "predict", "learn"):
         if not hasattr(estimator, member):
             raise EstimatorError(f"{type(estimator).__name__} has no {member}")
@@ -57,7 +59,11 @@ def _frontiers(width: int) -> dict[str, Floats]:
 def _check_predictions(custom: Custom) -> None:
     for title, frontier in _frontiers(len(custom.features())).items():
         given = frontier.copy()
-        values = custom.checked(custom.estimator.predict(given), len(frontier))
+        try:
+            first = custom.estimator.predict(given)
+        except Exception as error:
+            raise EstimatorError(f"{custom}.predict failed on {title}: {error!r}") from error
+        values = custom.checked(first, len(frontier))
         if not np.array_equal(given, frontier):
             raise EstimatorError(f"{custom}.predict changes the features it is given ({title})")
         again = custom.checked(custom.estimator.predict(frontier.copy()), len(frontier))
@@ -78,10 +84,13 @@ def _check_predictions(custom: Custom) -> None:
 def _check_learning(custom: Custom) -> None:
     rows = _frontiers(len(custom.features()))["mixed rows"]
     for number, row in enumerate(rows):
+        given = row.copy()
         try:
-            custom.estimator.learn(row.copy(), float(number % 3))
+            custom.estimator.learn(given, float(number % 3))
         except Exception as error:
             raise EstimatorError(f"{custom}.learn failed on a sample: {error!r}") from error
+        if not np.array_equal(given, row):
+            raise EstimatorError(f"{custom}.learn changes the features it is given")
     custom.checked(custom.estimator.predict(rows.copy()), len(rows))
 
 

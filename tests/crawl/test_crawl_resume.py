@@ -17,13 +17,13 @@ from typing import Any
 import pytest
 from crawl_sites import FAST, Site, tree
 
-from sonde.crawl import Crawl
+from sonde.crawl import Crawl, book
 from sonde.crawl.beginning import resumed_run
 from sonde.errors import InputError, StoreError
 from sonde.explorer import Explorer
 from sonde.protocols import Allowance
 from sonde.records import Failure, Link, Node, Outcome, Visit
-from sonde.store.reading import DATABASE
+from sonde.store.reading import DATABASE, RunReader
 from sonde.store.run import Run
 
 VICTIM = Path(__file__).with_name("crawl_victim.py")
@@ -118,8 +118,14 @@ def _told_again(folder: Path) -> object:
         begun.run.journal.let_go()
 
 
-def test_the_log_gives_the_state_that_wrote_it(tmp_path: Path) -> None:
-    """Model, dice and books after a live crawl are those of its log, for every estimator."""
+@pytest.mark.parametrize("snapshots", [False, True])
+def test_the_log_gives_the_state_that_wrote_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshots: bool
+) -> None:
+    """Model, dice and books after a live crawl are those of its log, for every estimator, told
+    from the start or from the last snapshot on."""
+    if snapshots:
+        monkeypatch.setattr(book, "SNAPSHOT_EVERY", 20)
     with Site(tree(700, 6), hosts=4) as site:
         seeds = [site.url("/0", host) for host in (1, 2, 3, 4)]
         for number, estimator in enumerate(
@@ -139,6 +145,12 @@ def test_the_log_gives_the_state_that_wrote_it(tmp_path: Path) -> None:
             explorer = crawl.beginning.book.explorer
             explorer.account.budget = type(explorer.account.budget)(requests=1000)
             assert state(explorer) == _told_again(folder)
+            with RunReader(folder) as run:
+                found = run.one("SELECT log_seq FROM snapshots WHERE part = 'explorer'")
+                last = run.count("SELECT max(seq) FROM log")
+            assert (found is not None) == snapshots
+            if found is not None:
+                assert 0 < found[0] < last
 
 
 class Recorded:

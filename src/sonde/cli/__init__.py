@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.metadata import version
 from typing import NoReturn
 
 from sonde.errors import InputError, SondeError
@@ -46,6 +47,7 @@ def parser() -> argparse.ArgumentParser:
         description="Budgeted, adaptive graph exploration: focused crawling done right.",
         epilog="start here: sonde demo",
     )
+    top.add_argument("--version", action="version", version=f"sonde {version('sonde')}")
     commands = top.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
     for name in COMMANDS:
         import_module(f"sonde.cli.{name}").add_parser(commands)

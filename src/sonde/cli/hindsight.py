@@ -6,12 +6,12 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
-from sonde.budgets import Budget
+from sonde.crawl.resume import retell
 from sonde.crawl.settings import Settings
 from sonde.errors import InputError
 from sonde.explorer import Explorer, Opinion
-from sonde.records import Link, Visit
-from sonde.store.history import Entry, entries, nodes, spend_from
+from sonde.records import Visit
+from sonde.store.history import Entry, entries, nodes
 from sonde.store.reading import RunReader
 from sonde.store.summary import RANKED
 
@@ -79,23 +79,7 @@ def retold(run: RunReader, explorer: Explorer) -> Iterator[Entry]:
         known = nodes(run.database)
         for entry in entries(run.database, known):
             yield entry
-            lease, outcome = entry.lease, entry.outcome
-            if entry.kind == "seed" and entry.node is not None:
-                place = known[entry.node]
-                explorer.add_seeds([Link(place.url, group=place.host or None)])
-            elif entry.kind == "budget":
-                explorer.account.budget = Budget(**entry.data)
-            elif entry.kind in ("time", "lost"):
-                explorer.spend(spend_from(entry.data))
-            elif lease is not None:
-                if entry.kind == "lease":
-                    explorer.relet(lease, spend_from(entry.data.get("hold")))
-                elif entry.kind == "extend":
-                    explorer.extend(lease, spend_from(entry.data))
-                elif outcome is not None:
-                    explorer.tell(lease, outcome)
-            if "dice" in entry.data:
-                explorer.dice = tuple(entry.data["dice"])
+            retell(explorer, known, entry, entry.lease)
     except sqlite3.DatabaseError as error:
         raise InputError(f"{run.folder}: cannot be read: {error}") from None
 

@@ -101,7 +101,8 @@ def _seed_names(graph: Graph, text: str) -> list[str]:
         try:
             lines = Path(text[1:]).read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"cannot read the seeds file {text[1:]}: {error}") from None
+            why = getattr(error, "strerror", None) or str(error)
+            raise InputError(f"cannot read the seeds file {text[1:]}: {why}") from None
         named = [(f"{text[1:]}, line {row}", line) for row, line in enumerate(lines, start=1)]
     else:
         named = [("--seeds", name) for name in text.split(",")]
@@ -124,7 +125,8 @@ def _mean(runs: list[Simulation]) -> dict[str, float]:
 
 def _print(runs: list[Simulation]) -> None:
     first = runs[0]
-    print(f"{first.estimator}, {first.strategy}, {len(first.seeds):,} seeds")
+    told = " (which knows the true scores)" if "oracle" in first.estimator else ""
+    print(f"{first.estimator}{told}, {first.strategy}, seeds: {len(first.seeds):,}")
     print(f"{'run':>4} {'visits':>10} {'gain':>14} {'total':>14} {'frontier':>10}  stopped by")
     for number, each in enumerate(runs):
         print(

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from sonde import snapshot
 from sonde.budgets import Budget
 from sonde.crawl.facts import PageFacts, PageVisit
 from sonde.errors import InputError
@@ -27,6 +28,11 @@ WAITING, LEASED, VISITED, DROPPED = range(4)
 """What became of a node."""
 
 _MOST_DEEP = 65_535
+
+SNAPSHOT_EVERY = 5_000
+"""Visits until a run leaves its first snapshot of the explorer."""
+
+_LARGEST_SNAPSHOT = 900_000_000  # a value in SQLite ends at a thousand million bytes
 
 
 class Book:
@@ -48,6 +54,7 @@ class Book:
         self._hold_units = units_of(hold)
         self._dice = explorer.dice
         self._ready: set[Group] | None = None
+        self._next_snapshot = explorer.visits + SNAPSHOT_EVERY
         self._greedy = explorer.strategy.certain == 1.0
 
     # -- nodes ---------------------------------------------------------------------------------
@@ -223,7 +230,19 @@ class Book:
                 lease.number,
             ),
         )
+        if explorer.visits >= self._next_snapshot:
+            self.take_snapshot()
         return gain
+
+    def take_snapshot(self) -> None:
+        """Leave the explorer's state with the run, so that a resume need not tell all of the log.
+
+        The next one is due when the run has grown by a quarter: their cost stays a small share.
+        """
+        self._next_snapshot = self.explorer.visits + self.explorer.visits // 4 + SNAPSHOT_EVERY
+        state = snapshot.capture(self.explorer)
+        if state is not None and len(state) < _LARGEST_SNAPSHOT:
+            self.journal.snapshot("explorer", state)
 
     def _page(self, lease: Lease, number: int, visit: Visit, data: dict[str, Any]) -> None:
         facts = visit.facts if isinstance(visit, PageVisit) else None

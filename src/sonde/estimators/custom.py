@@ -50,6 +50,8 @@ class Custom(Leaf):
 
     def checked(self, predictions: Any, rows: int) -> Floats:
         """The predictions as doubles, or a clear word on what is wrong with them."""
+        if np.iscomplexobj(predictions):
+            raise EstimatorError(f"{self}.predict gave complex numbers")
         values = np.asarray(predictions, dtype=np.float64)
         if values.shape != (rows,):
             raise EstimatorError(

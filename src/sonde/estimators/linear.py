@@ -20,7 +20,10 @@ class Feature(Leaf):
         kind, _, how = self.name.partition(":")
         known = kind in ("deg", "deg2") and not how
         if not known and (kind.removesuffix("2") not in KINDS or how not in AGGREGATES):
-            raise SpecError(f"unknown feature {self.name!r}")
+            raise SpecError(
+                f"unknown feature {self.name!r} (deg, or n, e or ne with :sum, :max or :avg; "
+                f"the same with a 2 for the second level)"
+            )
 
     def __str__(self) -> str:
         return self.name

@@ -108,7 +108,7 @@ def _combined(text: str, name: str, arguments: list[str], parts: list[str]) -> E
             f"mab:eps-first=0.1[...] or mab:var[...])"
         )
     settings = {key: value for key, _, value in (part.partition("=") for part in arguments)}
-    arms = tuple(estimator_from(part) for part in parts)
+    arms = tuple(estimator_from(part) for part in parts if part)
     if "var" in settings and set(settings) <= {"var", "eps"}:
         return VariableEpsilonFirst(_number(text, settings.get("eps", "0.1")), arms)
     if set(settings) == {"eps"}:

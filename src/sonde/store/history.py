@@ -20,8 +20,8 @@ _QUERY = """
 SELECT log.seq, log.kind, log.lease, log.node, log.data, arm, chooser, predicted,
     outcome, reason, retry, score, requests, bytes, targets, scores
 FROM log LEFT JOIN leases ON leases.number = log.lease
-LEFT JOIN pages ON pages.lease = log.lease AND log.kind = 'settle'
-WHERE log.seq > ? ORDER BY log.seq
+LEFT JOIN pages ON pages.lease = log.lease AND log.kind = 'settle' AND log.seq > ?
+ORDER BY log.seq
 """
 
 
@@ -52,9 +52,10 @@ def nodes(database: sqlite3.Connection) -> list[Known]:
     return [Known(url, intern(host), depth) for url, host, depth in found]
 
 
-def entries(database: sqlite3.Connection, known: list[Known], after: int = 0) -> Iterator[Entry]:
-    """The log since a position, in order."""
-    for row in database.execute(_QUERY, (after,)):
+def entries(database: sqlite3.Connection, known: list[Known], restored: int = 0) -> Iterator[Entry]:
+    """The log, in order. Up to the position `restored` a snapshot stands for what visits taught,
+    so that their links are not read."""
+    for row in database.execute(_QUERY, (restored,)):
         seq, kind, number, node, data, arm, chooser, predicted, *settled = row
         lease = None
         if number is not None:
