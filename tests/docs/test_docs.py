@@ -203,7 +203,8 @@ def _anchors(page: Path) -> set[str]:
 def test_every_page_can_be_found_from_the_index() -> None:
     index = (DOCS / "index.md").read_text(encoding="utf-8")
     for page in sorted(DOCS.rglob("*.md")):
-        if page.name != "index.md" and page.parent.name != "results":
+        nested = page.parent.parent == DOCS / "results"  # found from the result that they belong to
+        if page.name != "index.md" and not nested:
             assert f"({page.relative_to(DOCS)})" in index, page.name
 
 
