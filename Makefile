@@ -25,9 +25,13 @@ bench-seeds: $(VENV)/.ready
 	$(BIN)/pip install --quiet -e '.[bench]'
 	$(BIN)/python benchmarks/seeds.py -o benchmarks/results/seeds.md
 
+# Any folder of HTML files will do: make bench-web PAGES=folder SITE="what it is"
+PAGES ?= /usr/share/doc/postgresql-doc-15/html
+SITE ?= The HTML manual of PostgreSQL 15, as Debian packages it
+
 bench-web: $(VENV)/.ready
 	$(BIN)/pip install --quiet -e '.[bench]'
-	$(BIN)/python benchmarks/web.py $(PAGES) -o benchmarks/results/web.md
+	$(BIN)/python benchmarks/web.py $(PAGES) --site "$(SITE)" --pages 1300 -o benchmarks/results/web.md
 	$(BIN)/python benchmarks/readme.py
 
 figures: $(VENV)/.ready

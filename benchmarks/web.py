@@ -287,7 +287,7 @@ def machine() -> str:
     return f"{os.cpu_count()} cores ({model}), Python {platform.python_version()}, Linux"
 
 
-def compare(folder: Path, pages: int, rounds: int, scrapy: str) -> str:
+def compare(folder: Path, site: str, pages: int, rounds: int, scrapy: str) -> str:
     # The page with the most links: a crawl that starts there does not run dry.
     start_file = max(
         sorted(folder.rglob("*.htm*")), key=lambda path: path.read_bytes().count(b"<a ")
@@ -320,9 +320,9 @@ def compare(folder: Path, pages: int, rounds: int, scrapy: str) -> str:
         if found
     }
     setting = (
-        f"{machine()}. {pages:,} requests each, {rounds} interleaved rounds, {CONCURRENCY} at"
-        " once, no delay; medians. CPU of the crawler alone, less what its imports cost; the"
-        " server is a process of its own."
+        f"{machine()}. {site}. Up to {pages:,} requests each, {rounds} interleaved rounds,"
+        f" {CONCURRENCY} at once, no delay; medians. CPU of the crawler alone, less what its"
+        " imports cost; the server is a process of its own."
     )
     lines = [
         "# A crawl of real HTML on loopback",
@@ -347,6 +347,7 @@ def compare(folder: Path, pages: int, rounds: int, scrapy: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", nargs="?", type=Path)
+    parser.add_argument("--site", help="what the folder holds, for the report")
     parser.add_argument("--pages", type=int, default=3000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("-o", "--output", type=Path)
@@ -367,7 +368,8 @@ def main() -> None:
     elif args.folder is None:
         parser.error("name a folder of HTML files")
     else:
-        report = compare(args.folder, args.pages, args.rounds, args.scrapy)
+        site = args.site or f"The HTML files of {args.folder.name}"
+        report = compare(args.folder, site, args.pages, args.rounds, args.scrapy)
         if args.output is not None:
             args.output.write_text(report)
         print(report)
