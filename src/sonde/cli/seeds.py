@@ -183,7 +183,7 @@ def _branch(parser: argparse.ArgumentParser, name: str, epilog: str) -> argparse
 
 
 def _add_select(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("graph", type=Path, help="a graph folder")
+    parser.add_argument("graph", type=Path, help="a graph folder, or the run folder of a crawl")
     _add_choice(parser)
     parser.add_argument(
         "--per-site",

@@ -29,8 +29,8 @@ WAITING, LEASED, VISITED, DROPPED = range(4)
 
 _MOST_DEEP = 65_535
 
-SNAPSHOT_EVERY = 5_000
-"""Visits until a run leaves its first snapshot of the explorer."""
+SNAPSHOT_EVERY = 20_000
+"""Visits until a run leaves its first snapshot: telling that many takes a few seconds."""
 
 _LARGEST_SNAPSHOT = 900_000_000  # a value in SQLite ends at a thousand million bytes
 
