@@ -74,6 +74,26 @@ def test_people_get_a_chart(graph: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "frontier" in out.splitlines()[2]
 
 
+@pytest.mark.parametrize("estimator", ["deg", "oracle"])
+def test_distinct_records_count_once(
+    graph: Path, capsys: pytest.CaptureFixture[str], estimator: str
+) -> None:
+    (graph / "nodes.tsv").write_text(
+        "node\tscore\trecords\na\t1\tx|y\nb\t2\ty|z\nc\t1\tx\nd\t0\t\ne\t3\tp|q|z\n"
+    )
+    status, out, _ = called(
+        capsys,
+        "simulate",
+        graph,
+        *("--seeds", "a", "--objective", "distinct", "--estimator", estimator, "--json"),
+    )
+    found = json.loads(out)
+    assert status == 0
+    assert (found["total"], found["gain"]) == (5.0, 3.0)  # x, y, then z, p and q
+    if estimator == "oracle":
+        assert found["sequence"][0] == "b"  # it alone brings a new record
+
+
 def test_seeds_from_a_file(graph: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (graph / "start.txt").write_text("a\n\nb\n")
     status, out, _ = called(capsys, "simulate", graph, "--seeds", f"@{graph}/start.txt", "--json")

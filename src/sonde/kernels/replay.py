@@ -8,13 +8,10 @@ if cython.compiled:
 else:
     from sonde.kernels.model import Model
 
-SUM = 0
-COUNT = 1
-DISTINCT = 2
-
 
 class Value:
-    """What a visit adds to the objective: its score, one if that is positive, or its new records.
+    """What a visit adds to the objective: its score (kind 0), one if that is positive (kind 1),
+    or its new records (kind 2).
 
     The records of node v are records[record_first[v]:record_first[v + 1]], as numbers.
     """
