@@ -17,12 +17,11 @@ from typing import Any
 
 from sonde.cli.printing import harmless
 from sonde.crawl import CrawlResult, crawl
+from sonde.report.harvest import harvest_chart
 
 _EPILOG = """example:
   sonde demo --topic "socket, network, http" --budget 150
 """
-_WIDTH = 60
-_HEIGHT = 10
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -139,8 +138,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print(found: CrawlResult, plain: CrawlResult, folder: Path) -> None:
-    print(_chart(_curve(found), _curve(plain)))
-    print("  # sonde   . breadth first   (value brought, by pages visited)\n")
+    print(harvest_chart({"sonde": _curve(found), "breadth first": _curve(plain)}), end="\n\n")
     for page in found.best(8):
         print(f"{page['score']:6.2f}  {harmless(page['title'], 40):40}  {harmless(page['node'])}")
     share = found.total / plain.total if plain.total else float("inf")
@@ -158,22 +156,3 @@ def _curve(result: CrawlResult) -> list[float]:
         total += gain
         curve.append(total)
     return curve
-
-
-def _chart(found: list[float], plain: list[float]) -> str:
-    """Both curves in characters."""
-    top = max([*found, *plain, 1e-9])
-    longest = max(len(found), len(plain), 1)
-    grid = [[" "] * _WIDTH for _ in range(_HEIGHT)]
-    for curve, mark in ((plain, "."), (found, "#")):
-        for column in range(_WIDTH):
-            place = column * longest // _WIDTH
-            if place < len(curve):
-                row = _HEIGHT - 1 - int(curve[place] / top * (_HEIGHT - 1))
-                grid[row][column] = mark
-    lines = ["".join(row) for row in grid]
-    labels = [f"{top:8.1f} |"] + ["         |"] * (_HEIGHT - 1)
-    return "\n".join(
-        [label + line for label, line in zip(labels, lines, strict=True)]
-        + ["         +" + "-" * _WIDTH]
-    )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
-FILE, CATEGORY, TEMPLATE = 6, 14, 10
+FILE, CATEGORY = 6, 14
 
 _CANONICAL = {
     "media": -2, "special": -1, "talk": 1, "user": 2, "user talk": 3, "project": 4,
