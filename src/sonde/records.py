@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 Node: TypeAlias = Hashable
 """Whatever names a node: a URL, an account, a keyword, a number."""
@@ -36,6 +36,17 @@ class Spend:
         )
 
 
+class Place(NamedTuple):
+    """What a source knows of a link from its URL: where the target lives, and how the page's links
+    are spread over domains and basenames (``sonde.sources.web.place`` has the definitions)."""
+
+    domain: Hashable
+    basename: Hashable
+    rfu: float = 0.0
+    bfu: float = 0.0
+    repeats: int = 0  # further links to the target on the same page
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
     """A directed edge seen on a visit; ``score`` says how promising its context looks."""
@@ -43,6 +54,7 @@ class Link:
     target: Node
     score: float = 0.0
     group: Group = None
+    place: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)

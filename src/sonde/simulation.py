@@ -17,6 +17,7 @@ from sonde import kernels
 from sonde.budgets import Budget, budget_from
 from sonde.errors import InputError, SpecError
 from sonde.estimators import DEFAULT, Estimator, Oracle, assemble, estimator_from
+from sonde.estimators.features import placed
 from sonde.explorer import Explorer
 from sonde.objectives import objective_from
 from sonde.protocols import CustomEstimator, Floats, Objective
@@ -180,6 +181,7 @@ class _Plan:
             budget=self.budget,
             nodes=graph.node_count,
             links=(graph.targets, graph.link_scores),
+            places=lambda: graph.places,
             truths=(graph.scores > 0).astype(np.float64) if counted else graph.scores,
         )
         kind = ("sum", "count", "distinct").index(str(self.objective))
@@ -197,7 +199,9 @@ class _Plan:
 
     def drive(self) -> Simulation:
         """Ask and tell, one visit at a time."""
-        visits = recorded_visits(self.graph, self.objective == "distinct")
+        visits = recorded_visits(
+            self.graph, self.objective == "distinct", placed(self.estimator.features())
+        )
         explorer = Explorer(
             self.estimator,
             self.strategy,
@@ -250,9 +254,12 @@ class _Plan:
         )
 
 
-def recorded_visits(graph: Graph, with_records: bool = False) -> Callable[[Node], Visit]:
+def recorded_visits(
+    graph: Graph, with_records: bool = False, with_places: bool = False
+) -> Callable[[Node], Visit]:
     """A function that gives the visit of any node of the graph."""
     records = records_of(graph) if with_records else None
+    places = graph.places if with_places else None
     names = graph.names.to_pylist()
 
     def visit(node: Node) -> Visit:
@@ -261,9 +268,17 @@ def recorded_visits(graph: Graph, with_records: bool = False) -> Callable[[Node]
         return Visit(
             score=float(graph.scores[number]),
             links=[
-                Link(names[target], score)
-                for target, score in zip(
-                    graph.targets[links].tolist(), graph.link_scores[links].tolist(), strict=True
+                Link(
+                    names[target],
+                    score,
+                    place=None if places is None else places.of(target, links.start + order),
+                )
+                for order, (target, score) in enumerate(
+                    zip(
+                        graph.targets[links].tolist(),
+                        graph.link_scores[links].tolist(),
+                        strict=True,
+                    )
                 )
             ],
             records=records.of(number) if records is not None else (),
