@@ -25,6 +25,7 @@ from sonde.sources.web.exchange import Response
 from sonde.sources.web.feeds import Feed, is_feed, read_feed
 from sonde.sources.web.page import Page, PageLink, plain_page, read_page
 from sonde.sources.web.pdf import read_pdf
+from sonde.sources.web.place import places
 from sonde.sources.web.robots import RobotsCache, directives
 
 HTML = frozenset(("text/html", "application/xhtml+xml", ""))
@@ -67,6 +68,7 @@ class Assembler:
         self.book = book
         self.keep = keep
         self.scored = False  # since the scorer's state was last handed over
+        self._domains: dict[str, str] = {}  # of basenames
         self._languages = tuple(language.lower() for language in settings.languages)
 
     # -- reading -------------------------------------------------------------------------------
@@ -213,8 +215,12 @@ class Assembler:
         heeds = self.settings.nofollow
         decided: dict[str, tuple[str, float] | None] = {}
         found: dict[str, float] = {}
+        # What a page says by its links' URLs, it says by all of them, also those not followed.
+        times: dict[str, int] | None = {} if self.book.explorer.placed else None
         for link, alpha in zip(links, alphas, strict=True):
             url = link.url
+            if times is not None:
+                times[url] = times.get(url, 0) + 1
             if heeds and link.nofollow:
                 if number_of(url) is None:
                     self.book.journal.refuse(url, "nofollow", lease)
@@ -234,7 +240,28 @@ class Assembler:
                 target, factor = decision
                 found[target] = found.get(target, 0.0) + alpha * factor
         # One string a host, not one a link: there are a million links to remember.
-        return [Link(target, alpha, intern(group_of(target))) for target, alpha in found.items()]
+        if times is None:
+            return [
+                Link(target, alpha, intern(group_of(target))) for target, alpha in found.items()
+            ]
+        known = places(self._known_by_name(times, decided), self._domains)
+        return [
+            Link(target, alpha, intern(group_of(target)), known[target])
+            for target, alpha in found.items()
+        ]
+
+    def _known_by_name(
+        self, times: dict[str, int], decided: dict[str, tuple[str, float] | None]
+    ) -> dict[str, int]:
+        """How often each page is linked, where several URLs may stand for one."""
+        if all(decision is None or decision[0] == url for url, decision in decided.items()):
+            return times
+        merged: dict[str, int] = {}
+        for url, count in times.items():
+            decision = decided.get(url)
+            name = url if decision is None else decision[0]
+            merged[name] = merged.get(name, 0) + count
+        return merged
 
     def _refusal(self, url: str, depth: int, now: float) -> str | None:
         """Why a URL never seen before is not put on the frontier."""
