@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -245,7 +245,7 @@ def test_an_aggregate_of_ones_own_making() -> None:
 class Backtracker:
     """The mean of a parent's bfu, raised or lowered by what its siblings brought."""
 
-    features = ("bfu", "arf:basename+", "arf:basename-")
+    features: Sequence[str] = ("bfu", "arf:basename+", "arf:basename-")
 
     def predict(self, features: Floats) -> Floats:
         return np.asarray(features[:, 0] + features[:, 1] - features[:, 2])
@@ -263,7 +263,7 @@ def test_custom_estimators_have_the_features() -> None:
     assert visit(explorer, 9.0) == f"{B}0"
 
     class Wrong(Backtracker):
-        features: Any = ("arf",)
+        features: Sequence[str] = ("arf",)
 
     with pytest.raises(EstimatorError, match="unknown feature"):
         sonde.Explorer(Wrong())

@@ -7,7 +7,7 @@ an oracle whose values change) drives an explorer by ask and tell; the sequence 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,8 @@ from sonde.errors import InputError, SpecError
 from sonde.estimators import DEFAULT, Estimator, Oracle, assemble, estimator_from
 from sonde.estimators.features import placed
 from sonde.explorer import Explorer
+from sonde.judging import Steps, judge
+from sonde.kernels.harvest import followed
 from sonde.objectives import objective_from
 from sonde.protocols import CustomEstimator, Floats, Objective
 from sonde.records import Lease, Link, Node, Visit
@@ -69,6 +71,13 @@ class Simulation:
         """The objective's growth since the seeds, after each visit."""
         return np.asarray(np.cumsum(self.gains), dtype=np.float64)
 
+    def judged(self, threshold: float = 0.0) -> Steps:
+        """Harvest rate, efficiency (relative to these visits sorted best first) and GPR after each
+        visit; scores above the threshold count as finds."""
+        sequence = np.asarray(self.visited, dtype=np.int32)
+        links = followed(self.graph.indptr, self.graph.targets, sequence)
+        return judge(self.scores, self.gains, links, threshold)
+
     def as_json(self) -> dict[str, Any]:
         """The object that ``sonde simulate --json`` prints."""
         return {
@@ -82,6 +91,7 @@ class Simulation:
             "budget_spent": len(self.visited),
             "frontier_size": self.frontier_size,
             "stop_reason": self.stop_reason,
+            "merit": None if (merit := self.judged().last) is None else asdict(merit),
         }
 
 

@@ -176,9 +176,9 @@ def test_a_graph_of_urls_has_the_places_that_its_pages_would_have(
         span = range(graph.indptr[number], graph.indptr[number + 1])
         assert len(span) == len(targets)
         for link in span:
-            target = int(graph.targets[link])
-            place = expected[str(graph.name(target))]
-            assert graph.places.of(target, link)[2:] == place[2:]
+            node = int(graph.targets[link])
+            place = expected[str(graph.name(node))]
+            assert graph.places.of(node, link)[2:] == place[2:]
     for part in (0, 1):
         numbers = (graph.places.domain, graph.places.basename)[part]
         keys = [keys_of(name)[part] for name in graph.names.to_pylist()]
