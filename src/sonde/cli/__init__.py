@@ -24,6 +24,7 @@ COMMANDS = (
     "show",
     "explain",
     "export",
+    "audit",
     "simulate",
     "seeds",
     "data",
