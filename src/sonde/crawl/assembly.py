@@ -8,7 +8,6 @@ its score times what its place still yields (see ``sources.web.traps``).
 from __future__ import annotations
 
 import hashlib
-import zlib
 from collections.abc import Callable, Sequence
 from sys import intern
 
@@ -26,6 +25,7 @@ from sonde.sources.web.feeds import Feed, is_feed, read_feed
 from sonde.sources.web.page import Page, PageLink, plain_page, read_page
 from sonde.sources.web.pdf import read_pdf
 from sonde.sources.web.robots import RobotsCache, directives
+from sonde.store.packing import packed
 
 HTML = frozenset(("text/html", "application/xhtml+xml", ""))
 FEEDS = frozenset(
@@ -178,7 +178,7 @@ class Assembler:
     def _text(self, page: Page) -> bytes | None:
         if self.keep is not None or not self.settings.text:
             return None
-        return zlib.compress(page.content.encode("utf-8", "replace"), 1)
+        return packed(page.content)
 
     def _speaks(self, language: str) -> bool:
         return any(

@@ -6,6 +6,7 @@ import importlib.util
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -120,9 +121,10 @@ def test_real_pages(name: str) -> None:
         assert said(html) == walked(html)
 
 
-def uncompiled() -> Any:
-    source = Path(str(markup.__file__)).parent / "markup.py"
-    spec = importlib.util.spec_from_file_location("uncompiled_markup", source)
+def uncompiled(module: ModuleType) -> Any:
+    name = module.__name__.rpartition(".")[2]
+    source = Path(str(module.__file__)).parent / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"uncompiled_{name}", source)
     assert spec is not None
     assert spec.loader is not None
     loaded = importlib.util.module_from_spec(spec)
@@ -130,7 +132,7 @@ def uncompiled() -> Any:
     return loaded
 
 
-PLAIN = uncompiled()
+PLAIN = uncompiled(markup)
 
 
 @given(SOUP)
