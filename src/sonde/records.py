@@ -47,8 +47,7 @@ class Place(NamedTuple):
     repeats: int = 0  # further links to the target on the same page
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """A directed edge seen on a visit; ``score`` says how promising its context looks."""
 
     target: Node

@@ -8,7 +8,7 @@ its score times what its place still yields (see ``sources.web.traps``).
 from __future__ import annotations
 
 import hashlib
-import zlib
+from collections import Counter
 from collections.abc import Callable, Sequence
 from sys import intern
 
@@ -18,7 +18,7 @@ from sonde.crawl.hosts import Hosts
 from sonde.crawl.memory import Memory
 from sonde.crawl.scope import Scope
 from sonde.crawl.settings import Settings
-from sonde.records import Failure, Lease, Link, Outcome, Skip
+from sonde.records import Failure, Lease, Link, Outcome, Place, Skip
 from sonde.scorers.document import Scorer
 from sonde.sources.web.address import group_of
 from sonde.sources.web.exchange import Response
@@ -27,6 +27,7 @@ from sonde.sources.web.page import Page, PageLink, plain_page, read_page
 from sonde.sources.web.pdf import read_pdf
 from sonde.sources.web.place import places
 from sonde.sources.web.robots import RobotsCache, directives
+from sonde.store.packing import packed
 
 HTML = frozenset(("text/html", "application/xhtml+xml", ""))
 FEEDS = frozenset(
@@ -180,7 +181,7 @@ class Assembler:
     def _text(self, page: Page) -> bytes | None:
         if self.keep is not None or not self.settings.text:
             return None
-        return zlib.compress(page.content.encode("utf-8", "replace"), 1)
+        return packed(page.content)
 
     def _speaks(self, language: str) -> bool:
         return any(
@@ -211,57 +212,47 @@ class Assembler:
     ) -> list[Link]:
         """The links to follow, each target once, with the sum of its promises."""
         number_of = self.book.explorer.number_of
-        factor_of = self.memory.traps.factor
+        stands_for, factor_of = self.stands_for, self.memory.traps.factor
         heeds = self.settings.nofollow
-        decided: dict[str, tuple[str, float] | None] = {}
-        found: dict[str, float] = {}
-        # What a page says by its links' URLs, it says by all of them, also those not followed.
-        times: dict[str, int] | None = {} if self.book.explorer.placed else None
+        promised: dict[str, float] = {}
         for link, alpha in zip(links, alphas, strict=True):
             url = link.url
-            if times is not None:
-                times[url] = times.get(url, 0) + 1
             if heeds and link.nofollow:
                 if number_of(url) is None:
                     self.book.journal.refuse(url, "nofollow", lease)
-                continue
-            if url in decided:
-                decision = decided[url]
             else:
-                target = self.stands_for(url)
-                decision = (target, factor_of(target))
-                if number_of(target) is None:
-                    why = self._refusal(target, depth, now)
-                    if why is not None:
-                        self.book.journal.refuse(url, why, lease)
-                        decision = None
-                decided[url] = decision
-            if decision is not None:
-                target, factor = decision
-                found[target] = found.get(target, 0.0) + alpha * factor
+                promised[url] = promised.get(url, 0.0) + alpha
+        found: dict[str, float] = {}
+        renamed: dict[str, str] = {}
+        for url, alpha in promised.items():
+            target = stands_for(url)
+            if target != url:
+                renamed[url] = target
+            if number_of(target) is None:
+                why = self._refusal(target, depth, now)
+                if why is not None:
+                    self.book.journal.refuse(url, why, lease)
+                    continue
+            if target != url and number_of(url) is None:
+                self.book.journal.refuse(url, "duplicate", lease)
+            found[target] = found.get(target, 0.0) + alpha * factor_of(target)
         # One string a host, not one a link: there are a million links to remember.
-        if times is None:
+        if not self.book.explorer.placed:
             return [
                 Link(target, alpha, intern(group_of(target))) for target, alpha in found.items()
             ]
-        known = places(self._known_by_name(times, decided), self._domains)
+        known = self._places(links, renamed)
         return [
             Link(target, alpha, intern(group_of(target)), known[target])
             for target, alpha in found.items()
         ]
 
-    def _known_by_name(
-        self, times: dict[str, int], decided: dict[str, tuple[str, float] | None]
-    ) -> dict[str, int]:
-        """How often each page is linked, where several URLs may stand for one."""
-        if all(decision is None or decision[0] == url for url, decision in decided.items()):
-            return times
-        merged: dict[str, int] = {}
-        for url, count in times.items():
-            decision = decided.get(url)
-            name = url if decision is None else decision[0]
-            merged[name] = merged.get(name, 0) + count
-        return merged
+    def _places(self, links: Sequence[PageLink], renamed: dict[str, str]) -> dict[str, Place]:
+        """What a page says by its links' URLs: by all of them, also those that are not followed."""
+        times = Counter([link.url for link in links])
+        for url, name in renamed.items():
+            times[name] += times.pop(url)
+        return places(times, self._domains)
 
     def _refusal(self, url: str, depth: int, now: float) -> str | None:
         """Why a URL never seen before is not put on the frontier."""
