@@ -185,7 +185,7 @@ def _verdict(rows: list[PageRow], rfu: Spread | None, order: float | None) -> tu
     away = rfu.median < _SCATTERED
     scattered = "; its links scatter over other domains" if away else ""
     if order is None:
-        level, why = "flat", "all pages live in one folder, so that URLs tell them not apart"
+        level, why = "flat", "all pages live in one folder, so that URLs do not tell them apart"
     elif order >= WELL:
         level = "well organised"
         why = "links mostly stay in their page's folder, so that a folder's yield tells of the rest"

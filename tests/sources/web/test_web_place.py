@@ -44,14 +44,14 @@ def test_one_domain() -> None:
 def test_all_distinct() -> None:
     page = around("http://b.example/", "http://c.example/", "http://d.example/", "/e/f")
     assert set(page.domains.values()) == {1 / 4 / 4}
-    assert {bfu for _, bfu in page.basenames.values()} == {1 / 4 / 4}
+    assert {place.bfu for place in page.basenames.values()} == {1 / 4 / 4}
     assert page.rfu(HOME) == 1 / 16
     assert page.bfu(HOME) == 0.0  # nothing beside it is linked
 
 
 def test_relative_links() -> None:
     page = around("x.html", "./y.html", "../up.html", "sub/z.html", "?page=2", "//other.example/q")
-    assert {basename: share for basename, (_, share) in page.basenames.items()} == {
+    assert {basename: place.bfu for basename, place in page.basenames.items()} == {
         "http://www.a.example/docs/": 3 / 6 / 4,  # x, y and index.html?page=2
         "http://www.a.example/": 1 / 6 / 4,
         "http://www.a.example/docs/sub/": 1 / 6 / 4,

@@ -47,17 +47,16 @@ def keys_of(name: str) -> tuple[str, str]:
 class Surroundings:
     """The links of one page, counted by domain and by basename."""
 
-    __slots__ = ("basenames", "count", "domains", "keys")
+    __slots__ = ("basenames", "count", "domains", "homes")
 
     def __init__(self, targets: Iterable[str], known: dict[str, str] | None = None) -> None:
         """`targets`, each once. `known` may be kept by the caller: the domains of basenames."""
         known = {} if known is None else known
+        homes: dict[str, str] = {}
         counts: dict[str, int] = {}
-        keys: dict[str, str] = {}
-        for target in targets:
-            end = target.find("?")
-            basename = target[: target.rfind("/", 0, len(target) if end < 0 else end) + 1]
-            keys[target] = basename
+        for target in targets:  # once a link of each page: basename_of, without the call
+            basename = basename_of(target) if "?" in target else target[: target.rfind("/") + 1]
+            homes[target] = basename
             counts[basename] = counts.get(basename, 0) + 1
         domains: dict[str, int] = {}
         for basename, count in counts.items():
@@ -65,21 +64,25 @@ class Surroundings:
             if domain is None:
                 domain = known[basename] = keys_of(basename)[0]
             domains[domain] = domains.get(domain, 0) + count
-        self.keys = keys
-        self.count = len(keys)
+        total = len(homes)
+        self.count = total
+        self.homes = homes
+        self.domains = {domain: count / total / len(domains) for domain, count in domains.items()}
         self.basenames = {
-            basename: (known[basename], count / self.count / len(counts))
+            basename: Place(
+                known[basename],
+                basename,
+                self.domains[known[basename]],
+                count / total / len(counts),
+            )
             for basename, count in counts.items()
         }
-        self.domains = {
-            domain: count / self.count / len(domains) for domain, count in domains.items()
-        }
+        """The place of a link without repeats, by basename."""
 
     def place(self, target: str, times: int = 1) -> Place:
         """The place of a link to one of the targets, which stands on the page so many times."""
-        basename = self.keys[target]
-        domain, bfu = self.basenames[basename]
-        return Place(domain, basename, self.domains[domain], bfu, times - 1)
+        found = self.basenames[self.homes[target]]
+        return found if times == 1 else Place(*found[:4], times - 1)
 
     def rfu(self, url: str) -> float:
         """RFU(u) of the page with this URL."""
@@ -87,10 +90,16 @@ class Surroundings:
 
     def bfu(self, url: str) -> float:
         """BFU(u) of the page with this URL."""
-        return self.basenames.get(basename_of(url), ("", 0.0))[1]
+        place = self.basenames.get(basename_of(url))
+        return 0.0 if place is None else place.bfu
 
 
 def places(times: Mapping[str, int], known: dict[str, str] | None = None) -> dict[str, Place]:
     """The place of every link of a page, from how often each target stands on it."""
     around = Surroundings(times, known)
-    return {target: around.place(target, count) for target, count in times.items()}
+    shared = around.basenames
+    found = {target: shared[basename] for target, basename in around.homes.items()}
+    for target, count in times.items():
+        if count > 1:
+            found[target] = around.place(target, count)
+    return found
