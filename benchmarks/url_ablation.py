@@ -150,14 +150,14 @@ class _Files(asyncio.Protocol):
 
 
 @contextmanager
-def served(root: Path, *, slow: float = 0.0) -> Iterator[int]:
-    """A port on 127.0.0.1, and the same on 127.0.0.2 with a delay where one is given."""
+def served(root: Path, *, slow: Path | None = None, delay: float = 0.1) -> Iterator[int]:
+    """A port on 127.0.0.1 that serves a folder, and on 127.0.0.2 another one, slowly."""
     loop = asyncio.new_event_loop()
     quick = type("Quick", (_Files,), {"root": root})
-    late = type("Late", (_Files,), {"root": root, "delay": slow})
     server = loop.run_until_complete(loop.create_server(quick, "127.0.0.1", 0))
     port: int = server.sockets[0].getsockname()[1]
-    if slow:
+    if slow is not None:
+        late = type("Late", (_Files,), {"root": slow, "delay": delay})
         loop.run_until_complete(loop.create_server(late, "127.0.0.2", port))
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
@@ -218,32 +218,42 @@ def on_site(site: str, root: Path, start: str) -> list[dict[str, Any]]:
 # -- round-trip times ------------------------------------------------------------------------------
 
 
-def round_trips(site: str, root: Path, start: str) -> list[dict[str, Any]]:
-    """Two mirrors of a site, one of them slow: what the preference for quick hosts does."""
+BOTH = ("string", "array", "character", "exception", "function")
+"""Topics of which both sites speak."""
+
+
+def round_trips(sites: Sequence[tuple[Path, str]]) -> list[dict[str, Any]]:
+    """Two sites, one of them slow, in either part: what the preference for quick hosts does."""
     rows = []
-    with served(root, slow=0.1) as port:
-        for topic in topics_of(site)[:3]:
-            for text in ("url+lnh:-rtt", "url+lnh", "url+lnh:rtt=0.5"):
-                result = crawl(
-                    [f"http://127.0.0.{host}:{port}/{start}" for host in (1, 2)],
-                    topic=topic,
-                    budget=150,
-                    estimator=text,
-                    **SETTINGS,
-                )
-                visits = result.frame().to_pylist()
-                slow = sum("127.0.0.2" in visit["url"] for visit in visits)
-                rows.append(
-                    {
-                        "site": site,
-                        "topic": topic,
-                        "estimator": text,
-                        "score": result.total,
-                        "slow": slow / len(visits),
-                        "waited": sum(visit["seconds"] for visit in visits),
-                    }
-                )
+    for (quick, start), (slow, late_start) in (sites, sites[::-1]):
+        with served(quick, slow=slow) as port:
+            for topic in BOTH:
+                for text in RTT:
+                    result = crawl(
+                        [
+                            f"http://127.0.0.1:{port}/{start}",
+                            f"http://127.0.0.2:{port}/{late_start}",
+                        ],
+                        topic=topic,
+                        budget=150,
+                        estimator=f"hybrid[ne,{text},50]",
+                        **SETTINGS,
+                    )
+                    visits = result.frame().to_pylist()
+                    rows.append(
+                        {
+                            "crawl": f"{quick} {topic}",
+                            "estimator": text,
+                            "score": result.total,
+                            "slow": sum("127.0.0.2" in visit["url"] for visit in visits)
+                            / len(visits),
+                            "waited": sum(visit["seconds"] for visit in visits),
+                        }
+                    )
     return rows
+
+
+RTT = ("url+lnh:-rtt", "url+lnh", "url+lnh:rtt=0.5")
 
 
 # -- costs -----------------------------------------------------------------------------------------
@@ -339,24 +349,30 @@ def ablation(rows: list[dict[str, Any]], sets: Sequence[str], base: str, column:
 
 
 def trips_table(rows: list[dict[str, Any]]) -> str:
+    base = {row["crawl"]: row for row in rows if row["estimator"] == RTT[0]}
     lines = []
-    for text in dict.fromkeys(row["estimator"] for row in rows):
+    for text in RTT:
         chosen = [row for row in rows if row["estimator"] == text]
-        bases = {
-            (row["site"], row["topic"]): row for row in rows if row["estimator"].endswith("-rtt")
-        }
-        share = [
-            row["score"] / max(bases[row["site"], row["topic"]]["score"], 1e-9) for row in chosen
-        ]
         lines.append(
             [
                 f"`{text}`",
                 mean(np.array([row["slow"] for row in chosen])).shown(3),
                 mean(np.array([row["waited"] for row in chosen])).shown(1),
-                mean(np.array(share)).shown(3),
+                *(
+                    mean(np.array([row[name] / base[row["crawl"]][name] for row in chosen])).shown(
+                        3
+                    )
+                    for name in ("waited", "score")
+                ),
             ]
         )
-    heads = ["estimator", "visits to the slow mirror", "seconds waited", "score, `-rtt` = 1"]
+    heads = [
+        "estimator",
+        "visits to the slow site",
+        "seconds",
+        "seconds, relative",
+        "score, relative",
+    ]
     return table(heads, lines)
 
 
@@ -403,19 +419,19 @@ def main() -> None:
     args = parser.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
     rows: list[dict[str, Any]] = []
-    trips: list[dict[str, Any]] = []
-    spent: list[dict[str, Any]] = []
     for name, folders in graphs(args.data, args.work).items():
         for folder in folders:
             rows += kept(args.work, f"{name}-{folder.name}", partial(on_graph, folder))
+    sites = []
     for site in args.site:
         name, _, place = site.partition("=")
         root, _, start = place.partition(":")
-        where = (Path(root), start or "index.html")
-        rows += kept(args.work, f"site-{name}", partial(on_site, name, *where))
-        trips += kept(args.work, f"rtt-{name}", partial(round_trips, name, *where))
-        if not spent:
-            spent = kept(args.work, "costs", partial(costs, *where, args.rounds))
+        sites.append((Path(root), start or "index.html"))
+        rows += kept(args.work, f"site-{name}", partial(on_site, name, *sites[-1]))
+    if len(sites) != 2:
+        raise SystemExit("name two sites: one of them is slow in turn")
+    trips = kept(args.work, "rtt", partial(round_trips, sites))
+    spent = kept(args.work, "costs", partial(costs, *sites[0], args.rounds))
     sets = list(dict.fromkeys(row["set"] for row in rows))
     write(
         args.output,
