@@ -26,6 +26,7 @@ COMMANDS = (
     "export",
     "simulate",
     "seeds",
+    "authority",
     "data",
     "lab",
     "budget",

@@ -27,7 +27,8 @@ from types import ModuleType, SimpleNamespace
 
 NAMES = (
     "dice frontier tournament linear regression chance custom chooser links signals "
-    "neighbourhood second cash navigation model replay"
+    "neighbourhood second cash navigation model replay "
+    "weights summit expansion recrawl discovery tracking"
 ).split()
 
 
