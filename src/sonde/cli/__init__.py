@@ -27,6 +27,7 @@ COMMANDS = (
     "simulate",
     "seeds",
     "authority",
+    "track",
     "data",
     "lab",
     "budget",
