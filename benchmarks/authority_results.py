@@ -112,9 +112,9 @@ def static(data: Path, scratch: Path, output: Path, repeat: int) -> str:
             f"## {name}",
             "",
             (
-                f"{graph.node_count:,} nodes, {graph.edge_count:,} links, {component:,} nodes in the"
-                f" largest strongly connected component; k = {top:,}; the last of K has in-degree"
-                f" {least:,}, as have {np.count_nonzero(degrees == least):,} nodes. {seconds:.0f}"
+                f"{graph.node_count:,} nodes, {graph.edge_count:,} links, {component:,} nodes in"
+                f" the largest strongly connected component; k = {top:,}; the last of K has"
+                f" in-degree {least:,}, as have {np.count_nonzero(degrees == least):,} nodes. {seconds:.0f}"
                 " CPU-seconds for all curves."
             ),
         ]
@@ -181,8 +181,8 @@ def dynamic(data: Path, scratch: Path, output: Path, repeat: int) -> str:
         "",
         f"{describe()}. `python benchmarks/authority_results.py`; window 7 days, half of the",
         f"visits expand, {repeat} runs each. Means over time, of the first two with the standard",
-        "error over runs. The last two columns are the lift of the frontier in the first and in the",
-        "last third of the time.",
+        "error over runs. The last two columns are the lift of the frontier in the first and in",
+        "the last third of the time.",
     ]
     for case in cases(data, scratch):
         graph = case.graph

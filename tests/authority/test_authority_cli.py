@@ -75,7 +75,7 @@ def test_compare(graph: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     pytest.importorskip("matplotlib")
     figures = tmp_path / "figures"
     options = ("--top", 2, "--repeat", 2, "--methods", "crawl-gai,sample-i", "-o", figures)
-    status, out, err = called(capsys, "compare", graph, *options)
+    status, out, _ = called(capsys, "compare", graph, *options)
     assert status == 0
     assert out.splitlines()[0] == "the 2 most cited of 20 nodes"
     assert {path.name for path in figures.iterdir()} == {

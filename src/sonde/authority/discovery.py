@@ -86,7 +86,8 @@ class Discovery:
         1, but for a mixture. There each draw t gives an estimate of a node's in-degree: 1 for each
         link from the nodes crawled before, and 1 / p for one from the node that was drawn with
         probability p, which stands for all that were on the frontier. The mean over all draws
-        gives each crawled node its weight.
+        gives each crawled node its weight. Of the 1 / p, those above their median are cut to it:
+        a few draws of rarely cited nodes would outweigh all others, and the ranking be noise.
         """
         drawn = self.chances[:steps] > 0
         count = np.count_nonzero(drawn)
@@ -94,7 +95,8 @@ class Discovery:
             return np.ones(steps)
         later = count - np.cumsum(drawn)
         own = np.zeros(steps)
-        own[drawn] = 1.0 / self.chances[:steps][drawn]
+        inverse = 1.0 / self.chances[:steps][drawn]
+        own[drawn] = np.minimum(inverse, np.median(inverse))
         weights: Floats = (later + own) / count
         return weights
 
