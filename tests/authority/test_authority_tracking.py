@@ -66,7 +66,8 @@ def test_the_window(rows: list[reference.Arrival], times: list[int]) -> None:
                 indegree[node] for node in range(graph.node_count)
             ]
             alive = {node for link in there for node in link}
-            assert state.alive == len(alive)  # type: ignore[attr-defined]
+            appeared = {n for a, b, t in rows if a != b and t <= now for n in (a, b)}
+            assert state.arrived == len(appeared)  # type: ignore[attr-defined]
             pool = state.pool[: state.pooled]  # type: ignore[attr-defined]
             assert set(np.asarray(pool).tolist()) == alive
             indptr, targets = graph.at(float(now), 7.0)
@@ -151,7 +152,8 @@ def test_measures(rows: list[reference.Arrival], top: int, seed: int) -> None:
         indegree = Counter(target for _, target in links)
         targets = set(sorted(indegree, key=lambda node: (-indegree[node], node))[:top])
         visited, frontier = set(naive.crawls), set(naive.frontier())
-        chance = len(targets) / len({node for link in links for node in link})
+        appeared = {n for a, b, t in rows if a != b and t <= now for n in (a, b)}
+        chance = len(targets) / len(appeared)
         found = visited | frontier
         assert course.crawl[place] == pytest.approx(len(targets & visited) / len(targets))
         assert course.discovery[place] == pytest.approx(len(targets & found) / len(targets))

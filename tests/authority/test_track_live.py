@@ -365,12 +365,12 @@ def test_feeds_and_sitemaps(tmp_path: Path) -> None:
     assert states[site.url("/hidden")] == "visited"
     for number, moment in enumerate(posts):
         assert moment <= visited[f"/post{number}"] < moment + 0.75 * DAY
-    # Links of a post that a feed dates have its date; other links have none.
-    dates = dict(
-        rows(run, "SELECT url, citations.dated FROM citations JOIN tracked ON id = target")
-    )
-    assert dates[site.url("/frompost1")] == pytest.approx(posts[1], abs=1)
-    assert dates[site.url("/")] is None
+    # Links of a post that a feed dates came at that date.
+    query = "SELECT url, first, citations.dated FROM citations JOIN tracked ON id = target"
+    came = {url: first for url, first, _ in rows(run, query)}
+    assert came[site.url("/frompost1")] == pytest.approx(posts[1], abs=1)
+    dates = {url: dated for url, _, dated in rows(run, query)}
+    assert dates[site.url("/frompost1")] is None
     # What a feed says of another host is a citation, with its date.
     assert dates[site.url("/elsewhere", "127.0.0.2")] == pytest.approx(BEGIN, abs=1)
     asked = [moment for moment, path, _, _ in site.log if path == "/map.xml"]

@@ -7,7 +7,7 @@ begins one window after the first arrival, and at each step crawls a new node or
 - *crawl performance*: the share of K_t that was visited;
 - *discovery performance*: the share of K_t that was visited or is on the frontier;
 - *lift* of either: the chance that a node drawn from those is in K_t, over the chance that a node
-  drawn from all that have a link in G_t is.
+  drawn from all that have appeared by then is.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Course:
     times: Floats  # seconds since the first visit
     visited: Floats
     frontier: Floats
-    alive: Floats  # nodes with a link in G_t
+    nodes: Floats  # that have appeared
     targets: Floats  # size of K_t
     visited_targets: Floats
     frontier_targets: Floats
@@ -102,19 +102,19 @@ class Course:
     @property
     def crawl_lift(self) -> Floats:
         """Of the visited nodes."""
-        return self.visited_targets / self.visited * self.alive / self.targets
+        return self.visited_targets / self.visited * self.nodes / self.targets
 
     @property
     def discovery_lift(self) -> Floats:
         """Of the nodes visited or on the frontier."""
         found = self.visited_targets + self.frontier_targets
-        return found / (self.visited + self.frontier) * self.alive / self.targets
+        return found / (self.visited + self.frontier) * self.nodes / self.targets
 
     @property
     def frontier_lift(self) -> Floats:
         """Of the nodes on the frontier."""
         some = np.maximum(self.frontier, 1)
-        return self.frontier_targets / some * self.alive / self.targets
+        return self.frontier_targets / some * self.nodes / self.targets
 
 
 def track(
@@ -137,7 +137,7 @@ def track(
     if start is None:
         start = start_node(*graph.at(begin, tracker.window), seed)
     loops = kernels.load(engine)
-    nodes = graph.node_count
+    count = graph.node_count
     explore = 1.0 if tracker.expand == "crawl-ai" else 0.0
     state = loops.tracking.Tracking(
         graph.rows,
@@ -146,9 +146,9 @@ def track(
         graph.arriving,
         graph.arrivals,
         tracker.window,
-        loops.expansion.Expansion(nodes, explore),
+        loops.expansion.Expansion(count, explore),
         loops.recrawl.Recrawl(
-            RECRAWLS.index(tracker.recrawl), nodes, tracker.rate * (1 - tracker.share)
+            RECRAWLS.index(tracker.recrawl), count, tracker.rate * (1 - tracker.share)
         ),
         loops.dice.Dice(seed),
     )
@@ -172,14 +172,14 @@ def track(
             measured.append((done / tracker.rate, *row))
     if not measured:
         raise InputError("no link is within the window at any time of measurement")
-    times, visited, frontier, alive, targets, had, waiting = np.array(measured, dtype=float).T
+    times, visited, frontier, nodes, targets, had, waiting = np.array(measured, dtype=float).T
     return Course(
         tracker,
         start,
         times,
         visited,
         frontier,
-        alive,
+        nodes,
         targets,
         had,
         waiting,
@@ -208,7 +208,7 @@ def _measure(state: object, top: int) -> tuple[int, ...] | None:
     return (
         int(np.count_nonzero(taken)),
         int(np.count_nonzero(waiting)),
-        int(state.alive),  # type: ignore[attr-defined]
+        int(state.arrived),  # type: ignore[attr-defined]
         len(targets),
         int(np.count_nonzero(taken[targets])),
         int(np.count_nonzero(waiting[targets])),

@@ -143,6 +143,11 @@ def opened_run(path: str | Path, kind: type[WebSource], settings: dict[str, Any]
         seeds, web, told, objects = _kept(path, run, settings)
         if not web:
             raise InputError(f"{path}: not a crawl of the Web, but of a source of its own")
+        if run.power_lost and not run.meta("track_open"):
+            raise InputError(
+                f"{path}: the machine went down during the crawl: resume it first, so that the"
+                " requests that may have left are booked"
+            )
         run.journal.sent = run.journal.reserved
         objects |= {"scorer": lambda page: 0.0}
         begun = _assembled(run, Explorer("deg", grouped=True), told, objects, seeds, None, kind)

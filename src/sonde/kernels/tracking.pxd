@@ -11,7 +11,8 @@ cdef class Tracking:
     cdef public Recrawl recrawl
     cdef public Dice dice
     cdef public long long head, tail, expanded, recrawled
-    cdef public int alive, pooled
+    cdef public int arrived, pooled
+    cdef public unsigned char[::1] known
     cdef public int[::1] present, indegree, degree, seen, crawls, links, pool, place
     cdef public double[::1] last
 

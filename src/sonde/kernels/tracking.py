@@ -34,7 +34,8 @@ class Tracking:
         self.present = np.zeros(pairs, dtype=np.intc)  # arrivals of a pair within the window
         self.indegree = np.zeros(nodes, dtype=np.intc)  # distinct sources within the window
         self.degree = np.zeros(nodes, dtype=np.intc)  # links within the window, either way
-        self.alive = 0  # nodes that have a link
+        self.known = np.zeros(nodes, dtype=np.uint8)  # whether it ever had a link
+        self.arrived = 0  # nodes that ever had a link
         self.seen = np.zeros(pairs, dtype=np.intc)  # the crawl of its source that last saw a pair
         self.crawls = np.zeros(nodes, dtype=np.intc)
         self.links = np.zeros(nodes, dtype=np.intc)  # distinct links seen
@@ -68,7 +69,9 @@ class Tracking:
     def _linked(self, node):
         self.degree[node] += 1
         if self.degree[node] == 1:
-            self.alive += 1
+            if not self.known[node]:
+                self.known[node] = 1
+                self.arrived += 1
             if self.crawls[node] == 0:
                 self.place[node] = self.pooled
                 self.pool[self.pooled] = node
@@ -77,7 +80,6 @@ class Tracking:
     def _unlinked(self, node):
         self.degree[node] -= 1
         if self.degree[node] == 0:
-            self.alive -= 1
             self._leave(node)
 
     def _leave(self, node):

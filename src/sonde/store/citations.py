@@ -49,7 +49,8 @@ CREATE INDEX IF NOT EXISTS tracked_retry ON tracked (retry) WHERE retry IS NOT N
 CREATE INDEX IF NOT EXISTS tracked_announced ON tracked (dated) WHERE announced;
 CREATE INDEX IF NOT EXISTS tracked_lists ON tracked (id) WHERE state = 'list';
 
--- A link. It is there at the moment of its date or, without one, when it was last seen.
+-- A link. It is there at the moment of its date, which entries of feeds have, or, without one,
+-- when it was last seen. A link that a page has gained since a list dated it came at that date.
 CREATE TABLE IF NOT EXISTS citations (
     source INTEGER NOT NULL,
     target INTEGER NOT NULL,
@@ -223,10 +224,10 @@ class Citations:
         targets: Sequence[int],
         prior: float | None,
         now: float,
-        dated: float | None = None,
+        arrived: float | None = None,
     ) -> tuple[list[int], list[int]]:
         """Links that a source shows now; those never seen before, and those that were not there
-        at the visit before, at `prior`. A date is that of the latter."""
+        at the visit before, at `prior`. `arrived` is when the former came, where that is known."""
         before = dict(self.run("SELECT target, last FROM citations WHERE source = ?", source))
         never = [target for target in targets if target not in before]
         fresh = [target for target in targets if before.get(target, -1.0) != prior]
@@ -234,9 +235,9 @@ class Citations:
             fresh = list(targets)
         new = set(fresh)
         self._database.executemany(
-            "INSERT INTO citations VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
-            " last = excluded.last, dated = excluded.dated",
-            [(source, target, now, now, dated) for target in fresh],
+            "INSERT INTO citations VALUES (?, ?, ?, ?, NULL) ON CONFLICT DO UPDATE SET"
+            " last = excluded.last",
+            [(source, target, now if arrived is None else arrived, now) for target in fresh],
         )
         self._database.executemany(
             "UPDATE citations SET last = ? WHERE source = ? AND target = ?",

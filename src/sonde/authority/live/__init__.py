@@ -14,8 +14,8 @@ Invariants:
 
 - A request is on the disk before it leaves, and no hour has more of them than the rate allows,
   across kills and restarts. Redirects and robots.txt count.
-- A link is there at its date or, where no list gives it one, when it was last seen. The ranking
-  counts distinct sources of links that were there within the window.
+- A link is there when it was last seen or, if it is a dated entry of a feed, at its date. The
+  ranking counts distinct sources of links that were there within the window.
 - The store alone holds the state: a tracker that was killed goes on from its last transaction.
 - Time is the tracker's own clock, which does not go back and does not jump.
 - Memory grows with the nodes known, which the plan bounds, and with nothing else.

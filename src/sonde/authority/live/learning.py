@@ -85,10 +85,10 @@ class Learning:
         ]
         states = dict(self._targets(urls, now))
         states.pop(node.id, None)
-        dated = node.dated
-        if dated is not None and (dated > now or (node.last is not None and dated <= node.last)):
-            dated = None
-        never, fresh = self.store.see(node.id, list(states), node.last, now, dated)
+        arrived = node.dated  # what a list says of a page is when its new links came
+        if arrived is not None and node.last is not None and arrived <= node.last:
+            arrived = None
+        never, fresh = self.store.see(node.id, list(states), node.last, now, arrived)
         self._cited(never, states)
         if not orders.noindex:
             facts = facts | {"title": page.title[:500]}

@@ -108,6 +108,7 @@ class LiveTracker:
             self._rank()
             with self.store.change():
                 self.store.remember("track_stop", reason)
+                self.store.remember("track_open", False)
             return reason
         except StoreError:
             failed = True
@@ -131,6 +132,7 @@ class LiveTracker:
         with store.change():
             store.remember("track", plan.as_data())
             store.remember("track_stop", None)
+            store.remember("track_open", True)  # until then, the last to write was a crawl
         take_in(store, now, plan.window)
         self.mind = Mind(plan, state.get("dice"))
         self.mind.load(store)
