@@ -54,7 +54,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     what.add_argument("--top", type=_count, metavar="K", help="pages in the ranking (500)")
     what.add_argument("--window", metavar="T", help="how long a link counts (7d)")
     what.add_argument("--expand", choices=EXPANSIONS, help="how new pages are chosen (crawl-gai)")
-    what.add_argument("--recrawl", choices=RECRAWLS, help="how old pages are chosen (or)")
+    what.add_argument("--recrawl", choices=RECRAWLS, help="how old pages are chosen (bandit)")
     what.add_argument("--share", type=float, metavar="P", help="of visits to new pages (0.5)")
     what.add_argument("--seed", type=int, metavar="N", help="of the dice")
     what.add_argument("--most", type=_count, metavar="N", help="pages kept in mind (1000000)")

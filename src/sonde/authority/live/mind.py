@@ -6,6 +6,8 @@ plan bounds; everything else is in the store.
 
 from __future__ import annotations
 
+from typing import Any
+
 from sonde import kernels
 from sonde.authority.live.plan import Plan
 from sonde.authority.tracking import RECRAWLS
@@ -15,18 +17,29 @@ from sonde.store.citations import Citations, Tracked
 class Mind:
     """The expansion and the recrawl, as in simulation, over numbers of nodes."""
 
-    def __init__(self, plan: Plan, dice: list[int] | None) -> None:
+    def __init__(self, plan: Plan, kept: dict[str, Any]) -> None:
         loops = kernels.load("compiled")
         self.plan = plan
         self.dice = loops.dice.Dice(plan.seed)
-        if dice is not None:
-            self.dice.restore(dice)
+        if "dice" in kept:
+            self.dice.restore(kept["dice"])
         self.expansion = loops.expansion.Expansion(1024, float(plan.expand == "crawl-ai"))
         self.recrawl = loops.recrawl.Recrawl(
             RECRAWLS.index(plan.recrawl), 1024, plan.per_hour / 3600.0 * (1 - plan.share)
         )
+        for arm, (pulls, mean) in enumerate(kept.get("arms", ())):
+            self.recrawl.pulls[arm] = pulls
+            self.recrawl.means[arm] = mean
         self.known = 0
         self.free: list[int] = []  # numbers of forgotten nodes
+
+    def state(self) -> dict[str, Any]:
+        """What the store cannot tell: the dice, and how the bandit's arms have done."""
+        pulls, means = self.recrawl.pulls, self.recrawl.means
+        return {
+            "dice": list(self.dice.state()),
+            "arms": [(int(pulls[arm]), float(means[arm])) for arm in range(len(pulls))],
+        }
 
     def load(self, store: Citations) -> None:
         """Become what the store says."""

@@ -23,7 +23,7 @@ class Plan:
     window: float = 7 * DAY
     per_hour: int = 200
     expand: str = "crawl-gai"
-    recrawl: str = "or"
+    recrawl: str = "bandit"
     share: float = 0.5
     budget: int | None = None
     seed: int = 0

@@ -134,7 +134,7 @@ class LiveTracker:
             store.remember("track_stop", None)
             store.remember("track_open", True)  # until then, the last to write was a crawl
         take_in(store, now, plan.window)
-        self.mind = Mind(plan, state.get("dice"))
+        self.mind = Mind(plan, state)
         self.mind.load(store)
         self.rate = Rate(plan.per_hour, store.charges(plan.per_hour))
         self.learning = Learning(store, self.mind, self.source)
@@ -280,8 +280,7 @@ class LiveTracker:
         self._begun.run.journal.commit()
 
     def _remember(self, now: float) -> None:
-        dice = list(self.mind.dice.state())
-        state = {"now": now, "ranked": self._ranked, "dice": dice}
+        state = {"now": now, "ranked": self._ranked, **self.mind.state()}
         self.store.remember("track_state", state)
 
     # -- ranking ---------------------------------------------------------------------------------
