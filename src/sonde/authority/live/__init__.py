@@ -5,7 +5,7 @@ the times at which they were first and last seen. The *mind* is what of it is ne
 memory. A ``Plan`` says what is tracked and at what *rate*. The *web* is the crawl's own source. A
 *charge* is what one visit spends, *learning* what its answer teaches. A *list* is a feed or a
 sitemap, which names pages and gives them dates; what it says has changed is *announced*. ``intake``
-brings over what a crawl of the same run has visited.
+brings over what a crawl of the same run has visited, ``places`` says which URLs are nodes.
 
 Life of a visit: wait for the rate; choose; wait for the host's turn; charge, commit, send; read
 the answer; change links, node and ledger in one transaction; forget nothing else.

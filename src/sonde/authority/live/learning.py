@@ -6,11 +6,11 @@ Everything here happens within one transaction of the store, at one moment.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
 
+from sonde.authority.live.lists import Lists
 from sonde.authority.live.mind import Mind
+from sonde.authority.live.places import Places
 from sonde.authority.live.web import TrackedWeb
-from sonde.sources.web.address import group_of, origin_of
 from sonde.sources.web.alternates import feeds_of
 from sonde.sources.web.exchange import FetchProblem, Outcome, Response
 from sonde.sources.web.feeds import Feed
@@ -35,12 +35,13 @@ class Learning:
         self.source = source
         self.window = mind.plan.window
         self.fresh = 0
-        self._origins: set[str] = set()  # whose sitemaps were looked for
+        self.places = Places(store, mind, source)
+        self.lists = Lists(self.places)
 
     def learn(self, node: Tracked, answer: Outcome, now: float) -> str:
         """Take in an answer; what came of the visit, in a word. ``fresh`` counts new links."""
         self.fresh = 0
-        self._sitemaps(node.url, now)
+        self.lists.look_for_sitemaps(node.url, now)
         if isinstance(answer, FetchProblem):
             return self._problem(node, answer, now)
         outcome = "page"
@@ -55,7 +56,7 @@ class Learning:
         found = self.source.assembler.read(answer)
         facts = self._facts(answer, digest)
         if isinstance(found, Feed):
-            self._list(node, found, now, facts)
+            self.fresh = self.lists.read(node, found, now, facts)
             return "list"
         if not isinstance(found, Page):
             return self._set_aside(node, found.reason, now)
@@ -83,19 +84,20 @@ class Learning:
             for link in (() if heeds and orders.nofollow else page.links)
             if not (heeds and link.nofollow)
         ]
-        states = dict(self._targets(urls, now))
+        places = (self.places.node(url, now) for url in urls)
+        states = dict(place for place in places if place is not None)
         states.pop(node.id, None)
         arrived = node.dated  # what a list says of a page is when its new links came
         if arrived is not None and node.last is not None and arrived <= node.last:
             arrived = None
         never, fresh = self.store.see(node.id, list(states), node.last, now, arrived)
-        self._cited(never, states)
+        self.places.cited(never, states)
         if not orders.noindex:
             facts = facts | {"title": page.title[:500]}
         score = float(sum(int(self.mind.expansion.apparent[target]) for target in fresh))
         self._visited(node, len(never), len(fresh), score, now, facts)
         for url in feeds_of(answer.body, answer.url, answer.content_type):
-            self._add_list(url, now)
+            self.lists.add(url, now)
 
     def _unchanged(self, node: Tracked, answer: Response, now: float) -> str:
         facts: dict[str, object] = {
@@ -104,7 +106,7 @@ class Learning:
             if (value := answer.headers.get(header)) is not None
         }
         if node.state == "list":
-            self._list_visited(node, 0, now, facts)
+            self.lists.visited(node, 0, now, facts)
             return "unchanged"
         if node.last is not None:
             self.store.unchanged(node.id, node.last, now)
@@ -144,41 +146,6 @@ class Learning:
         self.mind.expansion.take(node.id)
         self.mind.recrawl.visited(node.id, links, fresh, elapsed, score)
 
-    # -- nodes that links lead to ----------------------------------------------------------------
-
-    def _targets(self, urls: Iterable[str], now: float) -> Iterable[tuple[int, str]]:
-        """The nodes that URLs stand for, with their states; new ones become known."""
-        for url in urls:
-            found = self._node(url, now)
-            if found is not None:
-                yield found
-
-    def _node(self, url: str, now: float) -> tuple[int, str] | None:
-        name = self.source.assembler.stands_for(url)
-        found = self.store.find(name)
-        if found is not None:
-            return found
-        if name not in self.source.scope or self.source.memory.traps.verdict(name) is not None:
-            return None
-        return self._new(name, "frontier", now)
-
-    def _new(self, url: str, state: str, now: float) -> tuple[int, str] | None:
-        if self.mind.known >= self.mind.plan.most:
-            return None  # there is no room until something is forgotten
-        number = self.store.add(url, state, now, self.mind.free.pop() if self.mind.free else None)
-        self.mind.room(number)
-        self.mind.known += 1
-        return number, state
-
-    def _cited(self, never: Iterable[int], states: dict[int, str]) -> None:
-        """Nodes that are cited by a link never seen before. What was given up on comes back."""
-        expansion = self.mind.expansion
-        for target in never:
-            if states[target] in ("gone", "dropped"):
-                self.store.update(target, state="frontier", why="", misses=0, retry=None)
-                expansion.state[target] = 0
-            expansion.cite(target)
-
     # -- pages that are not there ----------------------------------------------------------------
 
     def _moved(self, node: Tracked, url: str, now: float) -> Tracked:
@@ -186,7 +153,7 @@ class Learning:
         name = self.source.assembler.stands_for(url)
         if name == node.url:
             return node
-        found = self.store.find(name) or self._new(name, "frontier", now)
+        found = self.store.find(name) or self.places.new(name, "frontier", now)
         if found is None or found[0] == node.id:
             return node
         new = found[0]
@@ -241,74 +208,3 @@ class Learning:
             elif node.state == "frontier":
                 self.mind.expansion.state[number] = 0
                 self.mind.expansion.enter(number)
-
-    # -- lists: feeds and sitemaps ---------------------------------------------------------------
-
-    def _sitemaps(self, url: str, now: float) -> None:
-        """The sitemaps that a host's robots.txt names, once it is known."""
-        origin = origin_of(url)
-        if origin not in self._origins and self.source.robots.record(origin) is not None:
-            self._origins.add(origin)
-            for sitemap in self.source.robots.sitemaps(origin):
-                self._add_list(sitemap, now)
-
-    def _add_list(self, url: str, now: float) -> None:
-        found = self.store.find(url)
-        if found is None and url in self.source.scope:
-            added = self._new(url, "list", now)
-            if added is not None:
-                self.mind.expansion.take(added[0])
-
-    def _list(self, node: Tracked, feed: Feed, now: float, facts: dict[str, object]) -> None:
-        """Pages that a list names become known; those that changed since they were visited are
-        announced. What a feed says of another host is a citation, with its date."""
-        self.mind.leave(node.id)
-        news = 0
-        for entry in feed.links:
-            if feed.kind == "index":
-                self._add_list(entry.url, now)
-                continue
-            found = self._node(entry.url, now)
-            if found is None or found[1] == "list":
-                continue
-            number, state = found
-            if state == "frontier" and self.mind.expansion.state[number] == 0:
-                self.mind.expansion.enter(number)
-            dated = None if entry.modified is None else min(entry.modified, now)
-            if dated is not None:
-                news += self._dated(number, state, dated, now)
-            elsewhere = group_of(entry.url) != group_of(node.url)
-            cites = feed.kind in ("rss", "atom") and elsewhere
-            if cites and self.store.cite(node.id, number, now, dated):
-                self._cited([number], {number: state})
-        self._list_visited(node, news, now, facts)
-
-    def _dated(self, number: int, state: str, dated: float, now: float) -> bool:
-        """A list gives a page a date; whether that is news."""
-        last, before = self.store.run(
-            "SELECT last, dated FROM tracked WHERE id = ?", number
-        ).fetchone()
-        if before is not None and before >= dated:
-            return False
-        recent = dated > now - self.window and (last is None or dated > last)
-        announced = recent and state in ("frontier", "visited")
-        self.store.update(number, dated=dated, announced=int(announced))
-        return announced
-
-    def _list_visited(self, node: Tracked, news: int, now: float, facts: dict[str, object]) -> None:
-        """A list is due again after half the time if it had news, else after twice as long."""
-        self.fresh = news
-        least, most = self.window / 168, self.window / 4
-        due = node.elapsed if node.state == "list" and node.elapsed else 4 * least
-        due = max(least, due / 2) if news else min(most, due * 2)
-        self.store.update(
-            node.id,
-            state="list",
-            why="",
-            visits=node.visits + 1,
-            last=now,
-            elapsed=due,
-            misses=0,
-            retry=None,
-            **facts,
-        )
