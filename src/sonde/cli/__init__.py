@@ -27,6 +27,8 @@ COMMANDS = (
     "audit",
     "simulate",
     "seeds",
+    "authority",
+    "track",
     "data",
     "lab",
     "budget",

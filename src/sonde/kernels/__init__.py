@@ -11,7 +11,9 @@ visited; a ``Leaf`` ranks it (``Tournament``, ``Linear``, ``Regression``, ``Rele
 ``Signal`` turns what is told into features (``Neighbourhood``, ``SecondLevel``, ``Cash``,
 ``Navigation``, ``Places``, ``Feedback``, ``Quickness``); the ``Model`` ties them together;
 ``replay`` runs a model over a recorded graph. Apart from these stand the kernels of graphs:
-``adjacency`` and ``naming`` build them, ``coverage`` chooses seeds.
+``adjacency`` and ``naming`` build them, ``coverage`` chooses seeds, ``harvest`` judges crawls; and
+those of the most cited: ``Weights`` and a ``Summit`` under ``Expansion`` and ``Recrawl``, which
+``discovery`` and ``Tracking`` drive.
 
 A model is built for one engine: ``load("compiled")`` or ``load("python")``.
 """
@@ -28,7 +30,8 @@ from types import ModuleType, SimpleNamespace
 
 NAMES = (
     "dice frontier tournament linear regression chance custom chooser links signals "
-    "neighbourhood second cash navigation places feedback quickness relevance model replay"
+    "neighbourhood second cash navigation places feedback quickness relevance model replay "
+    "weights summit expansion recrawl discovery tracking"
 ).split()
 
 
