@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -80,13 +79,12 @@ class CounterSource:
 
 
 @pytest.fixture
-def plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def plugins(monkeypatch: pytest.MonkeyPatch) -> None:
     points = {
         name: EntryPoint(name, f"{__name__}:{thing}", kinds.GROUP)
         for name, thing in (("numbers", "Numbers"), ("counter", "Counter"), ("broken", "Nothing"))
     }
     monkeypatch.setattr(kinds, "offered", lambda: points)
-    yield
 
 
 @pytest.mark.usefixtures("plugins")
