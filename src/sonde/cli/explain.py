@@ -34,6 +34,8 @@ _REASONS = REASONS | {
     "host-budget": "its host had used up its own budget",
     "domain-budget": "its domain had used up its own budget",
     "language": "not in the languages that were asked for",
+    "over-general": "it stands in too large a share of the records",
+    "forgotten": "removed from this run by sonde forget",
     "interrupted": "the crawl was stopped while it was being asked for",
 }
 

@@ -24,6 +24,7 @@ BUILT_IN = {
     "mastodon": "sonde.sources.social:Mastodon",
     "bluesky": "sonde.sources.social:Bluesky",
     "api": "sonde.sources.social:Api",
+    "form": "sonde.sources.form:Form",
 }
 """Where the built-in kinds are; a kind is imported when it is used."""
 
