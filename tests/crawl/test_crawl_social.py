@@ -21,6 +21,7 @@ from sonde.cli import main
 from sonde.crawl import Crawl
 from sonde.errors import InputError
 from sonde.scorers import f
+from sonde.sources.social.networks import MASTODON
 
 TOPIC = "health care"
 FAST: dict[str, Any] = {"topic": TOPIC, "allow_private": True, "contact": "tests@localhost"}
@@ -174,6 +175,31 @@ def test_an_api_that_a_file_describes(
     assert network.over == []
     assert len(network.asked) == 50
     assert requests_in(Path(folder)) == 50
+
+
+def test_endpoints_have_windows_of_their_own(posts: list[tuple[str, str]], tmp_path: Path) -> None:
+    """Posts and searches under one window of their own each, and one of both together."""
+    network = Network(
+        posts,
+        windows={"all": Windows(25, 1.0), "posts": Windows(20, 1.0), "search": Windows(2, 1.0)},
+        headers="none",
+    )
+    description = MASTODON.replace('windows = ["all"]', 'windows = ["all", "posts"]')
+    head, search, rest = description.partition("[search]")
+    description = head + search + rest.replace('"posts"]', '"search"]')
+    for name, most in (("all", 25), ("posts", 20), ("search", 2)):
+        description = description.replace("[windows.all]", "[windows.none]", name == "all")
+        description += f'\n[windows.{name}]\nrequests = {most}\nper = "1s"\n'
+    file = tmp_path / "network.toml"
+    file.write_text(description)
+    searches = [f"?{word}" for word in ("health", "care", "bill", "vote", "tax", "jobs", "school")]
+    with Site(network) as site:
+        result = Crawl(
+            f"api:{file}", seeds=searches, options={"server": site.url("")}, budget=70, **FAST
+        ).run_to_end()
+    assert network.over == []
+    assert (result.requests, len(network.asked)) == (70, 70)
+    assert [endpoint for endpoint, _ in network.asked].count("search") == len(searches)
 
 
 VICTIM = [sys.executable, "-m", "sonde"]

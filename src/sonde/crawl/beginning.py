@@ -139,7 +139,7 @@ class Intent:
             client=self.client,
             seed=settings.seed,
             delay=settings.delay,
-            timeout=settings.timeout,
+            limits=settings.fetch_limits,
             retries=settings.retries,
             concurrency=settings.concurrency,
             rate=settings.rate,
