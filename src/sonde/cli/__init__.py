@@ -24,6 +24,7 @@ COMMANDS = (
     "show",
     "explain",
     "export",
+    "forget",
     "simulate",
     "seeds",
     "authority",

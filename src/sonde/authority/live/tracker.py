@@ -25,6 +25,7 @@ from sonde.authority.live.plan import Plan
 from sonde.authority.live.rate import Rate
 from sonde.authority.live.web import TrackedWeb
 from sonde.crawl.beginning import Beginning, opened_run
+from sonde.crawl.web import Web
 from sonde.errors import StoreError
 from sonde.store.citations import Citations
 
@@ -100,7 +101,7 @@ class LiveTracker:
 
     async def run(self) -> str:
         """Track until the time is up, the budget is spent, or somebody stops it; why it ended."""
-        begun = opened_run(self.path, TrackedWeb, self._settings)
+        begun = opened_run(self.path, Web(TrackedWeb), self._settings)
         failed = False
         try:
             self._open(begun)
@@ -114,7 +115,7 @@ class LiveTracker:
             failed = True
             raise
         finally:
-            await begun.close()
+            await begun.attached.close()
             if failed:
                 begun.run.abandon()
             else:
@@ -122,8 +123,9 @@ class LiveTracker:
 
     def _open(self, begun: Beginning) -> None:
         self._begun = begun
-        assert isinstance(begun.source, TrackedWeb)
-        self.source = begun.source
+        source = begun.attached.source
+        assert isinstance(source, TrackedWeb)
+        self.source = source
         self.store = store = Citations(begun.run.database)
         self.plan = plan = Plan.of(store.recall("track"), self._plan)
         state = store.recall("track_state") or {}
