@@ -20,6 +20,8 @@ from sonde.errors import InputError, SondeError
 
 COMMANDS = (
     "crawl",
+    "ask",
+    "tell",
     "demo",
     "show",
     "explain",

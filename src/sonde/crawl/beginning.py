@@ -132,7 +132,7 @@ def resumed_run(
         if not explorer.known:  # killed before the first commit
             begun.book.add_seeds((seed, group_of(seed) if web else None) for seed in seeds)
         if budget is not None:
-            begun.book.raise_budget(_raised(explorer.account.budget, budget))
+            begun.book.raise_budget(raised(explorer.account.budget, budget))
         if isinstance(begun.source, WebSource):
             begun.notice = begun.source.recall()
         begun.resumed = True
@@ -191,7 +191,8 @@ def _split(settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     return plain, objects
 
 
-def _raised(budget: Budget, by: int | str | Budget) -> Budget:
+def raised(budget: Budget, by: int | str | Budget) -> Budget:
+    """A budget under a new limit of requests, or with ``+N`` so many more."""
     if isinstance(by, Budget):
         return by
     text = str(by).strip()
