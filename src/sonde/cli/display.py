@@ -106,7 +106,15 @@ def _facts(progress: Progress) -> dict[str, str]:
         "frontier": f"{progress.frontier:,} on the frontier",
         "hosts": f"{progress.hosts:,} hosts, {progress.in_flight} in flight",
         "errors": f"{progress.failures:,} failures, {progress.skips:,} skipped",
+        **{name: f"{name} {fact(value)}" for name, value in progress.facts.items()},
     }
+
+
+def fact(value: object) -> str:
+    """What a source says of itself, for people."""
+    if isinstance(value, float):
+        return f"{value:,.3f}" if abs(value) < 100 else f"{value:,.0f}"
+    return f"{value:,}" if isinstance(value, int) else harmless(str(value), 200)
 
 
 def duration(seconds: float) -> str:

@@ -26,17 +26,30 @@ from sonde.crawl.resume import replay
 from sonde.crawl.settings import Settings
 from sonde.errors import InputError
 from sonde.explorer import Explorer
+from sonde.protocols import Source
 from sonde.records import Failure, Lease, Link, Outcome, Skip, Spend
+from sonde.sources.kind import Kind
 from sonde.store.run import Run
-
-KIND = "people"
-"""What a run's configuration says under ``source``."""
 
 SETTINGS = ("estimator", "strategy", "objective", "seed", "budget")
 """The settings that mean something here."""
 
 LONGEST = 500
 """A name or a note has at most so many characters."""
+
+
+class People(Kind):
+    """What a program cannot visit."""
+
+    name = "people"
+    summary = "people, or whatever a program cannot fetch: sonde ask, sonde tell"
+    nouns = ("person", "people")
+
+    def settled(self, options: Any) -> Any:
+        raise InputError("people are not crawled: sonde ask RUN --seeds NAME,... begins a run")
+
+    def make(self, options: Any, equipment: Any) -> Source:
+        raise InputError("a run of people is driven by hand: sonde ask names who is next")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +84,9 @@ class Interview:
         if not starts:
             raise InputError("nobody to begin with: name at least one seed")
         explorer = _explorer(told)
-        run = Run.create(path, {**told.as_data(), "source": KIND, "seeds": starts})
+        kind = {"grouped": False, "nouns": list(People.nouns)}
+        made = {"source": People.name, "options": {}, "seeds": starts, "kind": kind}
+        run = Run.create(path, told.as_data() | made)
         try:
             book = Book(explorer, run, Spend(requests=1))
             book.add_seeds((seed, None) for seed in starts)
@@ -86,7 +101,7 @@ class Interview:
         run = Run.open(path)
         try:
             config = run.config
-            if config.get("source") != KIND:
+            if config.get("source") != People.name:
                 raise InputError(
                     f"{path}: not a run of people, but over {config.get('source', 'web')}:"
                     f" sonde crawl {path} --resume goes on with it"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -71,7 +71,7 @@ class Peer:
         self.profiles: dict[str, dict[str, int]] = {}
         self.sent = 0  # messages for queries
         self.looks = 0  # at neighbours' profiles
-        self.answered = 0
+        self.answered: Counter[str] = Counter()  # requests, by what was asked
         self._gossip = gossip
         self._log = log
         self._met: OrderedDict[str, None] = OrderedDict()
@@ -147,7 +147,6 @@ class Peer:
                 writer.write(answer)
                 async with asyncio.timeout(IDLE):
                     await writer.drain()
-                self.answered += going
         except (TimeoutError, OSError, ValueError):
             pass  # silent, gone, or a line too long
         finally:
@@ -157,14 +156,17 @@ class Peer:
     async def _answer(self, message: dict[str, Any]) -> bytes:
         asked = message.get("ask")
         if asked == "profile":
-            return line_of({"words": self.shelf.profile})
-        if asked == "relevance":
-            return await self._relevance(message.get("topic"))
-        if asked == "spread":
-            return await self._spread(message)
-        if asked == "about":
-            return line_of(self.about())
-        raise ValueError("unknown request")
+            answer = line_of({"words": self.shelf.profile})
+        elif asked == "relevance":
+            answer = await self._relevance(message.get("topic"))
+        elif asked == "spread":
+            answer = await self._spread(message)
+        elif asked == "about":
+            answer = line_of(self.about())
+        else:
+            raise ValueError("unknown request")
+        self.answered[asked] += 1
+        return answer
 
     def about(self) -> dict[str, Any]:
         """What the peer says of itself."""
@@ -173,7 +175,7 @@ class Peer:
             "files": len(self.shelf),
             "neighbours": len(self.neighbours),
             "profiles": len(self.profiles),
-            "answered": self.answered,
+            "answered": dict(self.answered),
             "sent": self.sent,
             "looks": self.looks,
         }

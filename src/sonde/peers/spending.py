@@ -52,7 +52,7 @@ class Handed:
 def handed_from(message: dict[str, Any]) -> Handed:
     """A ``spread`` request, checked; ``ValueError`` says what is wrong with it."""
     share, width = message.get("share"), message.get("width", WIDTH)
-    patience = message.get("patience")
+    patience: Any = message.get("patience")
     texts = [message.get(name) for name in ("query", "topic", "estimator")]
     if not all(isinstance(text, str) and 0 < len(text) <= LONGEST for text in texts):
         raise ValueError("a spread has texts for query, topic and estimator")
@@ -96,9 +96,7 @@ async def spend(
                 waiting[task] = order.name
             if purse.over:
                 return
-            done, _ = await asyncio.wait(
-                waiting, timeout=left, return_when=asyncio.FIRST_COMPLETED
-            )
+            done, _ = await asyncio.wait(waiting, timeout=left, return_when=asyncio.FIRST_COMPLETED)
             for task in [task for task in waiting if task in done]:
                 _settle(purse, waiting.pop(task), task)
     finally:

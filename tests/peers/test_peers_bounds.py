@@ -1,0 +1,254 @@
+"""What peers say is bounded, and shares are exact: properties, without a network."""
+
+from __future__ import annotations
+
+import json
+import math
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sonde import simulate
+from sonde.lab.gossip import simulate_gossip
+from sonde.peers.purse import Purse, _parts
+from sonde.peers.shelf import promise
+from sonde.peers.spending import KNOWN, MOST_SHARE, handed_from, met
+from sonde.sources.graph import Graph, topical
+from sonde.sources.peers.source import DOUBTS, Standing
+from sonde.sources.peers.wire import (
+    HIGHEST,
+    NEIGHBOURS,
+    Spread,
+    Trouble,
+    address_of,
+    answer_from,
+    line_of,
+    message_of,
+    name_of,
+    profile_from,
+    reach_of,
+    spread_from,
+)
+
+_texts = st.text("ab:.[]0127é\0", max_size=12) | st.sampled_from(
+    ["127.0.0.1:7001", "[::1]:9", "127.0.0.1:0"]
+)
+_plain = st.none() | st.booleans() | st.integers() | st.floats() | _texts
+_things = st.recursive(
+    _plain,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_texts, inner, max_size=3),
+    max_leaves=8,
+)
+_names = st.sampled_from(
+    ["score", "neighbours", "files", "records", "sent", "lost", "answers", "words", "share",
+     "query", "topic", "estimator", "width", "known", "patience"]
+)  # fmt: skip
+_messages = st.dictionaries(_names, _things, max_size=9)
+
+
+@given(_messages)
+def test_no_answer_is_believed_beyond_its_bounds(message: dict[str, Any]) -> None:
+    try:
+        answer = answer_from(message)
+    except Trouble:
+        pass
+    else:
+        assert 0 <= answer.score <= HIGHEST
+        assert len(answer.neighbours) <= NEIGHBOURS
+        assert all(0 <= alpha <= HIGHEST for _, alpha in answer.neighbours)
+        assert all(address_of(name) for name, _ in answer.neighbours)
+    for share in (0, 3):
+        try:
+            spread = spread_from(message, share)
+        except Trouble:
+            continue
+        assert 0 <= spread.sent + spread.lost <= share
+        assert len(spread.answers) <= spread.sent + 1
+    with suppress(Trouble):
+        assert len(profile_from(message, 2)) <= 2
+    try:
+        handed = handed_from(message)
+    except ValueError:
+        pass
+    else:
+        assert 0 <= handed.share <= MOST_SHARE
+        assert len(handed.known) <= KNOWN
+
+
+@given(st.binary(max_size=60) | _things.map(lambda thing: json.dumps(thing).encode()))
+def test_any_line_is_a_message_or_an_error(line: bytes) -> None:
+    with suppress(ValueError):
+        assert message_of(line)["sonde"] == 1
+    assert message_of(line_of({"a": 1})) == {"sonde": 1, "a": 1}
+
+
+@pytest.mark.parametrize("deep", [b"[" * 60_000, b'{"sonde":' * 9_000])
+def test_nesting_is_no_way_to_crash(deep: bytes) -> None:
+    with pytest.raises(ValueError, match="not-json"):
+        message_of(deep)
+
+
+@pytest.mark.parametrize(
+    ("name", "reach"),
+    [
+        ("127.0.0.1:7001", "loopback"),
+        ("127.9.8.7:1", "loopback"),
+        ("[::1]:7001", "loopback"),
+        ("10.1.2.3:80", "private"),
+        ("192.168.1.1:80", "private"),
+        ("93.184.216.34:80", "open"),
+        ("[2606:2800:220:1::1]:80", "open"),
+        ("0.0.0.0:80", "nowhere"),
+        ("224.0.0.1:80", "nowhere"),
+        ("169.254.0.1:80", "nowhere"),
+        ("[::ffff:127.0.0.1]:80", "nowhere"),
+        ("127.0.0.1:0", "nowhere"),
+        ("127.0.0.1:65536", "nowhere"),
+        ("127.0.0.1", "nowhere"),
+        ("127.1:80", "nowhere"),
+        ("0127.0.0.1:80", "nowhere"),
+        ("::1:80", "nowhere"),
+        ("[127.0.0.1]:80", "nowhere"),
+        ("[0:0::1]:80", "nowhere"),  # another spelling of ::1
+        ("localhost:80", "nowhere"),
+        ("127.0.0.1:80 ", "nowhere"),
+    ],
+)
+def test_names_are_addresses_in_one_spelling(name: str, reach: str) -> None:
+    assert reach_of(name) == reach
+    if reach != "nowhere":
+        address = address_of(name)
+        assert address is not None
+        assert name_of(*address) == name
+
+
+def test_who_invents_neighbours_is_doubted() -> None:
+    standing = Standing()
+    for number in range(100):
+        standing.named(f"invented {number}", "liar")
+    standing.named("real", "liar")
+    standing.named("real", "honest")
+    for number in range(DOUBTS):
+        assert not standing.doubtful(f"invented {number}")
+        standing.asked(f"invented {number}", there=False)
+    assert standing.doubtful("invented 50")
+    assert not standing.doubtful("real")  # somebody else vouches
+    assert not standing.doubtful("seed")  # nobody needs to
+    again = Standing()
+    again.recall(json.loads(json.dumps(standing.counts())))
+    again.named("invented 50", "liar")
+    assert again.doubtful("invented 50")
+    standing.asked("real", there=True)
+    assert not standing.doubtful("invented 50")
+
+
+def test_what_a_profile_promises() -> None:
+    profile = {"tide": 9, "sea": 4, "level": 2}
+    assert promise(profile, "Tide") == 1 + math.log(9)
+    assert promise(profile, "sea-level") == 1 + math.log(2)
+    assert promise(profile, "tide, sea level, moon") == 1 + math.log(11)
+    assert promise(profile, "moon") == 0
+
+
+@given(
+    st.integers(0, 10_000),
+    st.lists(st.none() | st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=8),
+)
+def test_parts_are_whole_and_make_the_whole(total: int, expected: list[float | None]) -> None:
+    parts = _parts(total, expected)
+    assert sum(parts) == total
+    assert all(part >= 0 for part in parts)
+    weights = [1.0 if value is None else max(0.0, value) for value in expected]
+    for one in range(len(parts)):
+        for other in range(len(parts)):
+            assert parts[one] >= parts[other] - 1 or weights[one] < weights[other]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_a_purse_never_hands_out_more_than_it_has(data: st.DataObject) -> None:
+    """Neighbours that answer, die before or after they got their share, or never account for it."""
+    share = data.draw(st.integers(0, 40))
+    degree = data.draw(st.integers(0, 12))
+    width = data.draw(st.integers(1, 5))
+    estimator = data.draw(st.sampled_from(["e", "bfs", "random", "lnh", "mab:eps=0.5[e,n]"]))
+    alphas = data.draw(st.lists(st.floats(0, 32), min_size=degree, max_size=degree))
+    neighbours = [(f"n{number}", alpha) for number, alpha in enumerate(alphas)]
+    purse = Purse(share, "me", 1.0, neighbours, known=["n0"], estimator=estimator, width=width)
+    out: dict[str, int] = {}
+    real = least = 0  # messages: at most, and for certain
+    met: set[str] = set()
+    while True:
+        for order in purse.orders():
+            assert order.name not in met
+            assert order.name not in ("me", "n0")
+            met.add(order.name)
+            out[order.name] = order.share
+        assert len(out) <= width
+        assert purse.left >= 0
+        assert purse.sent + purse.lost + purse.left + sum(out.values()) + len(out) == share
+        if purse.over:
+            break
+        name = data.draw(st.sampled_from(sorted(out)))
+        handed = out.pop(name)
+        fate = data.draw(st.sampled_from(["answers", "seen", "missing", "dead", "closed"]))
+        if fate == "answers":
+            sent = data.draw(st.integers(0, handed))
+            lost = data.draw(st.integers(0, handed - sent))
+            found = [(name, 2.0, ()), *((f"{name}.{number}", 1.0, ()) for number in range(sent))]
+            purse.answered(name, Spread(sent, lost, tuple(found)))
+            real, least = real + 1 + sent + lost, least + 1 + sent
+        elif fate == "seen":
+            purse.answered(name, Spread(0, 0, ()))
+            real, least = real + 1, least + 1
+        elif fate == "closed":
+            real, least = real + 1 + handed, least + 1
+            for other in out.values():
+                real, least = real + 1 + other, least + 1
+            out.clear()
+            purse.failed(name, delivered=True)
+            purse.close()
+        else:
+            purse.failed(name, delivered=fate == "dead")
+            real, least = real + 1 + (handed if fate == "dead" else 0), least + 1
+        assert (purse.sent, purse.sent + purse.lost) == (least, real)
+    assert real <= share
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.data())
+def test_a_simulated_query_accounts_for_every_message(data: st.DataObject) -> None:
+    size = data.draw(st.integers(2, 12))
+    pairs = st.tuples(st.integers(0, size - 1), st.integers(0, size - 1), st.floats(0, 3))
+    edges = data.draw(st.lists(pairs, max_size=40))
+    graph = Graph.from_edges(edges or [(0, 1)], [(node, float(node % 3)) for node in range(size)])
+    budget = data.draw(st.integers(0, 30))
+    found = simulate_gossip(
+        graph, [0], budget, estimator=data.draw(st.sampled_from(["e", "n", "lnh", "random"])),
+        width=data.draw(st.integers(1, 4)),
+    )  # fmt: skip
+    assert found.sent == len(found.visited) + found.repeated <= budget
+    assert len(set(found.visited)) == len(found.visited)
+    assert found.total == sum(graph.scores[list(found.visited)])
+
+
+def test_a_simulated_query_is_repeated_and_no_better_than_all_there_is() -> None:
+    graph = topical(500, 3000, seed=5, topics=5)
+    seeds = np.flatnonzero(graph.scores > 0)[:2].tolist()
+    first = simulate_gossip(graph, seeds, 80)
+    assert first == simulate_gossip(graph, seeds, 80)
+    assert first.sent == 80
+    best = simulate(graph, seeds=seeds, estimator="oracle", budget=78)
+    assert first.total <= best.total
+    # In parallel it takes less time than one after the other.
+    assert (
+        first.time < 2 * 80 == simulate_gossip(graph, seeds[:1], 80, estimator="bfs", width=1).time
+    )
+
+
+def test_who_has_met_a_query_is_told_of_the_nearest() -> None:
+    assert met([str(number) for number in range(600)]) == [str(n) for n in range(600 - KNOWN, 600)]
