@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sonde import simulate
+from sonde.cli import main
 from sonde.lab.gossip import simulate_gossip
 from sonde.peers.purse import Purse, _parts
 from sonde.peers.shelf import promise
@@ -252,3 +254,25 @@ def test_a_simulated_query_is_repeated_and_no_better_than_all_there_is() -> None
 
 def test_who_has_met_a_query_is_told_of_the_nearest() -> None:
     assert met([str(number) for number in range(600)]) == [str(n) for n in range(600 - KNOWN, 600)]
+
+
+def test_the_lab_compares_both_forms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    topical(400, 2000, seed=5, topics=3).save(tmp_path / "graph")
+    words = ["lab", "gossip", str(tmp_path / "graph"), "--estimators", "bfs,e", "--widths", "1,5"]
+    assert main([*words, "--budget", "40", "--repeat", "3", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [(form["estimator"], form["width"]) for form in found["forms"]] == [
+        (estimator, width) for estimator in ("bfs", "e") for width in (0, 1, 5)
+    ]
+    for form in found["forms"]:
+        assert len(form["totals"]) == 3
+        assert all(sent <= 40 for sent in form["messages"])
+    assert main([*words, "--budget", "40", "--repeat", "3"]) == 0
+    assert "passed on, width 5" in capsys.readouterr().out
+    for wrong in (
+        ["--budget", "0"],
+        ["--budget", "9", "--widths", "x"],
+        ["--budget", "9", "--repeat", "0"],
+    ):
+        assert main([*words, *wrong]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
