@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 from contextlib import suppress
@@ -16,6 +17,8 @@ from hypothesis import strategies as st
 from sonde import simulate
 from sonde.cli import main
 from sonde.lab.gossip import simulate_gossip
+from sonde.peers import Peer, Shelf
+from sonde.peers import peer as peer_module
 from sonde.peers.purse import Purse, _parts
 from sonde.peers.shelf import promise
 from sonde.peers.spending import KNOWN, MOST_SHARE, handed_from, met
@@ -28,6 +31,7 @@ from sonde.sources.peers.wire import (
     Trouble,
     address_of,
     answer_from,
+    exchange,
     line_of,
     message_of,
     name_of,
@@ -276,3 +280,73 @@ def test_the_lab_compares_both_forms(tmp_path: Path, capsys: pytest.CaptureFixtu
     ):
         assert main([*words, *wrong]) == 2
         assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_odd_requests_are_answered_with_a_reason(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("the tide")
+    spread = {"ask": "spread", "query": "q", "topic": "tide", "share": 3, "patience": 2.0}
+    odd = [
+        (b"x\n", "not-json"),
+        (b"{}\n", "not-sonde"),
+        (line_of({"ask": "files"}), "unknown request"),
+        (line_of({"ask": "relevance", "topic": "..."}), "a keyword must begin"),
+        (line_of({"ask": "relevance"}), "a topic is a text"),
+        (line_of({**spread, "estimator": "oracle"}), "the oracle needs"),
+        (line_of({**spread, "estimator": "nope"}), "unknown estimator"),
+        (line_of({**spread, "estimator": "e", "share": 10**9}), "a share is 0 to"),
+        (line_of({**spread, "estimator": "e", "patience": -1}), "patience"),
+        (line_of({**spread, "estimator": "e", "width": 0}), "a width is 1 to"),
+        (b"y" * 70_000 + b"\n", None),  # hangs up
+    ]
+
+    async def scene() -> None:
+        ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        peer = Peer(Shelf(tmp_path), gossip=0.01)
+        serving = asyncio.create_task(peer.serve(ready.set_result))
+        address = address_of(await ready)
+        assert address is not None
+        for line, why in odd:
+            reader, writer = await asyncio.open_connection(*address)
+            writer.write(line)
+            answer = b""
+            with suppress(ConnectionResetError):
+                answer = await reader.read()
+            if why is None:
+                assert answer == b""
+            else:
+                assert message_of(answer)["error"].startswith(why)
+            writer.close()
+        # Several requests on one connection, and one that is silent when the peer ends.
+        reader, writer = await asyncio.open_connection(*address)
+        for _ in range(2):
+            writer.write(line_of({"ask": "relevance", "topic": "tide"}))
+            assert message_of(await reader.readline())["score"] == 1
+        serving.cancel()
+        with suppress(asyncio.CancelledError):
+            await serving
+        assert await reader.read() == b""
+        writer.close()
+
+    asyncio.run(scene())
+
+
+def test_a_busy_peer_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(peer_module, "MOST_CONNECTIONS", 1)
+
+    async def scene() -> None:
+        ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        serving = asyncio.create_task(Peer(Shelf(tmp_path)).serve(ready.set_result))
+        name = await ready
+        address = address_of(name)
+        assert address is not None
+        reader, first = await asyncio.open_connection(*address)
+        first.write(line_of({"ask": "about"}))
+        await reader.readline()
+        with pytest.raises(Trouble, match="refused"):
+            await exchange(name, {"ask": "about"}, timeout=5)
+        first.close()
+        serving.cancel()
+        with suppress(asyncio.CancelledError):
+            await serving
+
+    asyncio.run(scene())

@@ -76,12 +76,12 @@ class Peer:
         self._log = log
         self._met: OrderedDict[str, None] = OrderedDict()
         self._holdings: OrderedDict[str, Holding] = OrderedDict()
-        self._connections = 0
+        self._meetings: set[asyncio.Task[None]] = set()
 
     async def serve(self, ready: Callable[[str], None] = lambda name: None) -> None:
         """Answer until cancelled; ``ready`` is told the peer's name once it can be asked."""
         try:
-            server = await asyncio.start_server(self._meet, self.host, self.port, limit=REQUEST)
+            server = await asyncio.start_server(self._met_by, self.host, self.port, limit=REQUEST)
         except OSError as error:
             where = name_of(self.host, self.port)
             raise InputError(f"cannot listen at {where}: {error.strerror or error}") from None
@@ -92,9 +92,11 @@ class Peer:
             ready(self.name)
             await asyncio.get_running_loop().create_future()
         finally:
-            acquainting.cancel()
             server.close()
-            await asyncio.gather(acquainting, return_exceptions=True)
+            ending = [acquainting, *self._meetings]
+            for task in ending:
+                task.cancel()
+            await asyncio.gather(*ending, return_exceptions=True)
 
     # -- neighbours ----------------------------------------------------------------------------
 
@@ -127,11 +129,16 @@ class Peer:
 
     # -- requests ------------------------------------------------------------------------------
 
+    def _met_by(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Somebody has connected. The tasks are kept here, so that none outlives the server."""
+        meeting = asyncio.create_task(self._meet(reader, writer))
+        self._meetings.add(meeting)
+        meeting.add_done_callback(self._meetings.discard)
+
     async def _meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one connection's requests, until it is silent, wrong or gone."""
-        self._connections += 1
         try:
-            going = self._connections <= MOST_CONNECTIONS
+            going = len(self._meetings) <= MOST_CONNECTIONS
             if not going:
                 writer.write(line_of({"error": "busy"}))
             while going:
@@ -150,7 +157,6 @@ class Peer:
         except (TimeoutError, OSError, ValueError):
             pass  # silent, gone, or a line too long
         finally:
-            self._connections -= 1
             writer.close()
 
     async def _answer(self, message: dict[str, Any]) -> bytes:
