@@ -33,6 +33,7 @@ from sonde.crawl import Interview
 from sonde.lab.gossip import compare_forms
 from sonde.lab.protocol import draw
 from sonde.peers import Peer, Shelf, gossip
+from sonde.peers.purse import WIDTH
 from sonde.scorers import f
 from sonde.sources.graph import Graph, topical
 from sonde.sources.peers import exchange
@@ -89,9 +90,19 @@ def _simulated(found: dict[str, Article], work: Path) -> Iterator[str]:
     )
     for title, graph in graphs.items():
         _say(title)
-        forms = compare_forms(
-            graph, ESTIMATORS, WIDTHS, random_seeds=1, budget=300, repeat=10, seed=1
-        )
+        forms = [
+            form
+            for estimator in ESTIMATORS
+            for form in compare_forms(
+                graph,
+                [estimator],
+                WIDTHS if estimator == "e" else (WIDTH,),
+                random_seeds=1,
+                budget=300,
+                repeat=10,
+                seed=1,
+            )
+        ]
         yield f"### {title[0].upper()}{title[1:]}"
         yield (
             f"{graph.node_count:,} peers, {graph.edge_count:,} links,"

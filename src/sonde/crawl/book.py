@@ -17,10 +17,10 @@ import numpy as np
 
 from sonde import snapshot
 from sonde.budgets import Budget
-from sonde.crawl.facts import PageFacts, PageVisit
 from sonde.errors import InputError
 from sonde.explorer import Explorer
 from sonde.records import Failure, Group, Lease, Link, Node, Outcome, Spend, Visit
+from sonde.sources.facts import PageFacts, PageVisit
 from sonde.store.history import units_of
 from sonde.store.run import Run
 
@@ -245,7 +245,12 @@ class Book:
             self.journal.snapshot("explorer", state)
 
     def _page(self, lease: Lease, number: int, visit: Visit, data: dict[str, Any]) -> None:
-        facts = visit.facts if isinstance(visit, PageVisit) else None
+        facts = None
+        if isinstance(visit, PageVisit):
+            facts = visit.facts
+            for node, reason in visit.refused:
+                if self.explorer.number_of(node) is None:
+                    self.journal.refuse(node, reason, lease.number)
         if facts is None:
             facts = PageFacts(str(lease.node))
         elif not facts.fresh:

@@ -20,11 +20,11 @@ from dataclasses import replace
 from sonde.crawl.attached import Attached
 from sonde.crawl.book import Book
 from sonde.crawl.events import Settled
-from sonde.crawl.facts import PageVisit
 from sonde.crawl.tally import Tally
 from sonde.crawl.ticket import Ticket
 from sonde.errors import SondeError, StoreError
 from sonde.records import Failure, Outcome, Skip, Spend, Visit
+from sonde.sources.facts import PageVisit
 
 _LOG = logging.getLogger("sonde.crawl")
 

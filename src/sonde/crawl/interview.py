@@ -21,13 +21,13 @@ from typing import Any
 from sonde.budgets import Budget
 from sonde.crawl.beginning import raised
 from sonde.crawl.book import DROPPED, VISITED, WAITING, Book
-from sonde.crawl.facts import PageFacts, PageVisit
 from sonde.crawl.resume import replay
 from sonde.crawl.settings import Settings
 from sonde.errors import InputError
 from sonde.explorer import Explorer
 from sonde.protocols import Source
 from sonde.records import Failure, Lease, Link, Outcome, Skip, Spend
+from sonde.sources.facts import PageFacts, PageVisit
 from sonde.sources.kind import Kind
 from sonde.store.run import Run
 

@@ -21,6 +21,9 @@ GROUP = "sonde.sources"
 
 BUILT_IN = {
     "web": "sonde.crawl.web:Web",
+    "mastodon": "sonde.sources.social:Mastodon",
+    "bluesky": "sonde.sources.social:Bluesky",
+    "api": "sonde.sources.social:Api",
     "peers": "sonde.sources.peers.source:Peers",
     "people": "sonde.crawl.interview:People",
 }

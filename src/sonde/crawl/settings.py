@@ -13,8 +13,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sonde.budgets import Budget, planned_requests, seconds_from
+from sonde.budgets import Budget, planned_requests
 from sonde.crawl.scope import REACHES
+from sonde.durations import seconds_from
 from sonde.errors import InputError
 from sonde.estimators import DEFAULT
 from sonde.sources.options import as_data, read_options

@@ -8,7 +8,8 @@ from typing import Any
 
 from sonde.errors import InputError
 from sonde.protocols import Allowance, Keeper
-from sonde.records import Failure, Link, Node, Outcome, Skip, Visit
+from sonde.records import Failure, Link, Node, Outcome, Skip
+from sonde.sources.facts import PageFacts, PageVisit
 from sonde.sources.kind import Equipment, Kind
 from sonde.sources.peers.wire import LONGEST, Answer, Trouble, answer_from, exchange, reach_of
 
@@ -141,7 +142,9 @@ class PeerSource:
             self._asked(name, there=trouble.delivered)
             return Failure(trouble.reason)
         self._asked(name, there=True)
-        return Visit(answer.score, self._links(name, answer), answer.records)
+        facts = PageFacts(name, title=", ".join(answer.files)[:500])
+        links = self._links(name, answer)
+        return PageVisit(answer.score, links, answer.records, facts=facts)
 
     def _asked(self, name: str, *, there: bool) -> None:
         self.standing.asked(name, there=there)

@@ -1,7 +1,9 @@
-"""The facts of a page that a run keeps, and the visit that carries them."""
+"""The facts of a page (an account, an answer to a query) that a run keeps, and the visit that
+carries them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sonde.records import Visit
@@ -31,6 +33,8 @@ class PageFacts:
 
 @dataclass(frozen=True, slots=True)
 class PageVisit(Visit):
-    """A visit with the facts of its page."""
+    """A visit with the facts of its page. ``refused`` are nodes that were seen and should not be
+    put on the frontier, with the reason."""
 
     facts: PageFacts | None = None
+    refused: Sequence[tuple[str, str]] = ()
