@@ -7,8 +7,8 @@ import asyncio
 import json
 from typing import Any
 
-from sonde.budgets import seconds_from
 from sonde.cli.printing import number, print_table
+from sonde.durations import seconds_from
 from sonde.errors import SpecError
 from sonde.peers import Gossip, gossip
 from sonde.peers.purse import WIDTH
