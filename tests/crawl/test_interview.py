@@ -19,6 +19,7 @@ from sonde.crawl.interview import Interview, links_from
 from sonde.records import Failure, Link, Skip, Visit
 from sonde.sources.graph import Graph, topical
 from sonde.store.reading import RunReader
+from sonde.store.run import Run
 from sonde.store.summary import totals
 from sonde.store.tracing import trace
 
@@ -207,9 +208,19 @@ def test_names_with_commas_come_from_a_file(
     assert links_from(["lab 4:30:1"]) == [Link("lab 4:30", 1.0)]
 
 
-def test_other_runs_are_not_touched(tmp_path: Path) -> None:
-    from sonde.store.run import Run
+def test_a_program_does_not_crawl_people(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = str(tmp_path / "run")
+    crawl = ("crawl", "people:", "Ana", "--budget", "3", "-o", run)
+    assert "sonde ask RUN" in refused(capsys, *crawl)
+    assert not Path(run).exists()
+    said(capsys, "ask", run, "--seeds", "Chi")
+    assert "driven by hand" in refused(capsys, "crawl", run, "--resume")
+    assert [one["name"] for one in said(capsys, "ask", run)["ask"]] == ["Chi"]
 
+
+def test_other_runs_are_not_touched(tmp_path: Path) -> None:
     Run.create(tmp_path / "run", {"source": "web", "seeds": ["http://a.example/"]}).close()
     with pytest.raises(InputError, match="not a run of people"):
         Interview.resume(tmp_path / "run")

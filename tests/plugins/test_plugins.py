@@ -19,6 +19,8 @@ from sonde.store.reading import RunReader
 from sonde.store.summary import totals
 
 PACKAGE = Path(__file__).with_name("modules")
+VICTIM = Path(__file__).parents[1] / "crawl" / "crawl_victim.py"
+VISITED = "SELECT url FROM leases JOIN nodes ON nodes.number = leases.node WHERE outcome = 'visit'"
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "own-source.md"
 
 
@@ -91,6 +93,35 @@ def test_it_is_crawled_and_resumed(
     assert main(["explain", run, "socket"]) == 0
 
 
+def test_it_is_killed_and_resumed(installed: Path, tmp_path: Path) -> None:
+    """By SIGKILL, three times; every report is kept, and the budget is exact."""
+    path = os.pathsep.join([str(installed), *filter(None, [os.environ.get("PYTHONPATH")])])
+    settings = {"budget": 12, "estimator": "n", "concurrency": 2}
+    order = {"seeds": ["modules:socket", "xmlrpc.server"], "folder": str(tmp_path / "run")}
+    said: list[str] = []
+    with subprocess.Popen(
+        [sys.executable, str(VICTIM)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": path},
+        text=True,
+    ) as victim:
+        assert victim.stdin is not None
+        assert victim.stdout is not None
+        for after in (2, 3, 2, 100):
+            told = order | {"settings": settings, "after": after, "seconds": 20}
+            victim.stdin.write(json.dumps(told) + "\n")
+            victim.stdin.flush()
+            said += json.loads(victim.stdout.readline())
+        victim.stdin.close()
+    assert said[-1] == "stopped budget -"
+    assert not [line for line in said if line.startswith("error")]
+    with RunReader(tmp_path / "run") as reader:
+        assert totals(reader).requests == 12
+        visited = {url for (url,) in reader.rows(VISITED)}
+    assert {line.split()[2] for line in said if line.split()[1] == "visit"} <= visited
+
+
 def test_without_the_package_the_run_says_what_is_missing(
     installed: Path,
     tmp_path: Path,
@@ -130,4 +161,4 @@ def test_the_guide_shows_the_package_as_it_is() -> None:
     module = (PACKAGE / "sonde_modules.py").read_text("utf-8")
     assert ("python", module) in blocks
     assert len(module.splitlines()) < 40
-    assert ("toml", (PACKAGE / "pyproject.toml").read_text("utf-8")) in blocks
+    assert ("text", (PACKAGE / "pyproject.toml").read_text("utf-8")) in blocks

@@ -48,6 +48,16 @@ HIGHEST = 32.0
 LONGEST = 1_000
 """A topic, a word or the name of a file is not longer."""
 
+REASONS = {
+    "not-json": "the peer answered with something that is not JSON",
+    "not-sonde": "the peer answered in another protocol, or another version of it",
+    "too-long": "the peer's answer did not end",
+    "nonsense": "the peer's answer cannot be true, or has no score",
+    "refused": "the peer would not answer",
+    "doubtful": "only peers whose neighbours are not there have named it",
+}
+"""Why a peer was not visited, besides the reasons of any connection."""
+
 _NAME = re.compile(r"(?:\[([0-9A-Fa-f:.]{2,45})\]|([0-9.]{7,15})):([1-9]\d{0,4})")
 
 
