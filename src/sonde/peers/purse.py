@@ -15,7 +15,7 @@ from sonde.explorer import Explorer
 from sonde.records import Failure, Lease, Link, Spend, Visit
 from sonde.sources.peers.wire import Spread
 
-WIDTH = 5
+WIDTH = 2
 """Neighbours that a peer hands shares to at the same time, unless the query says otherwise."""
 
 
