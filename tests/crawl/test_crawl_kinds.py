@@ -149,7 +149,7 @@ def test_a_configuration_file_names_a_source(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["gopher:a.example", "1"], "counter:, broken:)"),
+        (["gopher:a.example", "1"], "numbers:, counter:, broken:)"),
         (["numbers:x", "1"], "most must be int"),
         (["numbers:9", "1", "--option", "factor=2"], "did you mean factors?"),
         (["numbers:", "1"], "the option most is needed"),

@@ -185,7 +185,8 @@ def _drive(crawl: Crawl, display: Display, folder: str, *, as_json: bool) -> int
     words = STOPS.get(result.stop_reason, result.stop_reason)
     if not as_json:
         _print_best(result)
-    print(summary(result, words), file=sys.stderr)
+    nouns = crawl.beginning.intent.kind.nouns if crawl.beginning is not None else ("page", "pages")
+    print(summary(result, words, nouns), file=sys.stderr)
     if result.stop_reason != "frontier":
         more = " --budget +N" if result.stop_reason == "budget" else ""
         print(f"to go on: sonde crawl {folder} --resume{more}", file=sys.stderr)

@@ -24,23 +24,22 @@ EXAMPLES = """examples:
   sonde explain run/ https://docs.example.org/news --at 250    # before the 250th lease
 """
 
-_REASONS = (
-    REASONS
-    | PEER_REASONS
-    | {
-        "scope": "outside the hosts, domains or paths that were asked for",
-        "robots": "the site's robots.txt forbids it",
-        "duplicate": "the same page as another URL",
-        "trap": "URLs of this shape had stopped bringing anything new",
-        "nofollow": "every link to it says nofollow",
-        "too-deep": "further from the seeds than was allowed",
-        "budget": "no budget was left for it",
-        "host-budget": "its host had used up its own budget",
-        "domain-budget": "its domain had used up its own budget",
-        "language": "not in the languages that were asked for",
-        "interrupted": "the crawl was stopped while it was being asked for",
-    }
-)
+_REASONS = REASONS | {
+    "scope": "outside the hosts, domains or paths that were asked for",
+    "robots": "the site's robots.txt forbids it",
+    "duplicate": "the same page as another URL",
+    "trap": "URLs of this shape had stopped bringing anything new",
+    "nofollow": "every link to it says nofollow",
+    "too-deep": "further from the seeds than was allowed",
+    "budget": "no budget was left for it",
+    "host-budget": "its host had used up its own budget",
+    "domain-budget": "its domain had used up its own budget",
+    "language": "not in the languages that were asked for",
+    "over-general": "it stands in too large a share of the records",
+    "forgotten": "removed from this run by sonde forget",
+    "interrupted": "the crawl was stopped while it was being asked for",
+}
+_REASONS |= PEER_REASONS
 
 
 def add_parser(commands: argparse._SubParsersAction[Any]) -> None:

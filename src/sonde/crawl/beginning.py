@@ -125,6 +125,7 @@ class Intent:
             scorer=self.scorer,
             client=self.client,
             seed=settings.seed,
+            delay=settings.delay,
             timeout=settings.timeout,
             retries=settings.retries,
             concurrency=settings.concurrency,

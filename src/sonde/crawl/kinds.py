@@ -24,6 +24,7 @@ BUILT_IN = {
     "mastodon": "sonde.sources.social:Mastodon",
     "bluesky": "sonde.sources.social:Bluesky",
     "api": "sonde.sources.social:Api",
+    "form": "sonde.sources.form:Form",
     "peers": "sonde.sources.peers.source:Peers",
     "people": "sonde.crawl.interview:People",
 }

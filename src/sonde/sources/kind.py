@@ -37,6 +37,7 @@ class Equipment:
     scorer: Any  # a ``scorers.Scorer``, where the kind heeds ``topic`` or ``scorer``
     client: ClientSettings | None  # where the kind heeds ``allow_private``
     seed: int
+    delay: float
     timeout: float
     retries: int
     concurrency: int
