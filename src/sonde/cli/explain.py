@@ -156,7 +156,9 @@ def _verdict(reader: RunReader, found: Trace, moments: list[Moment]) -> str:
 def _print_page(found: Trace) -> None:
     page = found.page
     assert page is not None
-    print(f"{page.status} {harmless(page.media_type)} {harmless(page.language)}".rstrip())
+    about = [str(page.status or ""), harmless(page.media_type), harmless(page.language)]
+    if any(about):
+        print(*filter(None, about))
     if page.title:
         print(f"title: {harmless(page.title, 200)}")
     if page.final_url != found.url:

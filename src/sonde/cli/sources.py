@@ -80,5 +80,8 @@ def _print(source: dict[str, Any]) -> None:
     origin = "" if source["package"] == "sonde" else f"  ({harmless(source['package'])})"
     print(f"{name}{place}  {harmless(source['summary'])}{origin}")
     for option, told in source["options"].items():
-        value = "needed" if told["needed"] else f"{told['default']!r}"
-        print(f"  --option {harmless(option)}={harmless(told['type'])}  ({harmless(value, 80)})")
+        default = told.get("default")
+        value = "" if default in (None, "", ()) else f"  (default: {harmless(str(default), 80)})"
+        if told["needed"]:
+            value = "  (needed)"
+        print(f"  --option {harmless(option)}={harmless(told['type'])}{value}")
