@@ -29,6 +29,7 @@ COMMANDS = (
     "show",
     "explain",
     "export",
+    "forget",
     "simulate",
     "seeds",
     "data",

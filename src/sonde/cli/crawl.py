@@ -35,6 +35,7 @@ A secret (password, cookie, token) is given as env:VARIABLE or file:PATH, and be
 """
 
 _TICK = 0.25
+_KEY = "~/.config/sonde/pseudonyms.key"
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -126,6 +127,14 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     keep = parser.add_argument_group("what to keep")
     keep.add_argument("--no-pages", dest="pages", action="store_false", default=None)
     keep.add_argument("--no-text", dest="text", action="store_false", default=None)
+    keep.add_argument(
+        "--pseudonymise",
+        nargs="?",
+        const=f"file:{_KEY}",
+        metavar="KEY",
+        help="keep names out of the run folder; the key is env:VARIABLE or file:PATH, which is"
+        f" made if it is not there (default: {_KEY})",
+    )
     parser.set_defaults(run=run)
 
 

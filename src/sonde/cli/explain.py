@@ -11,9 +11,9 @@ from typing import Any
 
 from sonde.cli.hindsight import Moment, explorer_of, hindsight
 from sonde.cli.printing import amount, harmless, number, print_table
+from sonde.crawl.naming import possible_names
 from sonde.errors import InputError
 from sonde.sources.peers.wire import REASONS as PEER_REASONS
-from sonde.sources.web.address import normalise
 from sonde.sources.web.exchange import REASONS
 from sonde.store.reading import RunReader
 from sonde.store.summary import RANKED
@@ -64,8 +64,9 @@ def run(args: argparse.Namespace) -> int:
     """Explain one URL; status 1 where the run has never seen it."""
     with RunReader(args.run_folder) as reader:
         found = trace(reader, args.url)
-        if found.state == "unknown" and (address := normalise(args.url)) is not None:
-            found = trace(reader, address)
+        for name in possible_names(reader.meta("config") or {}, args.url):
+            if found.state == "unknown":
+                found = trace(reader, name)
         if args.at is not None and not reader.count(
             "SELECT count(*) FROM leases WHERE number = ?", args.at
         ):

@@ -19,6 +19,7 @@ from typing import Any
 
 from sonde.crawl.pace import NoPace
 from sonde.protocols import Pace, Source
+from sonde.store.forgetting import Forgotten
 from sonde.store.journal import Journal
 
 _FACTS_EVERY = 1.0  # seconds
@@ -27,8 +28,9 @@ _FACTS_EVERY = 1.0  # seconds
 class Attached:
     """A source and its optional members."""
 
-    def __init__(self, source: Source, journal: Journal) -> None:
+    def __init__(self, source: Source, journal: Journal, forgotten: Forgotten) -> None:
         self.source = source
+        self.forgotten = forgotten
         self.pace: Pace = getattr(source, "pace", None) or NoPace()
         self._journal = journal
         self._hook: Callable[[], None] | None = getattr(source, "before_commit", None)

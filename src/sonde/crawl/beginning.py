@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,13 @@ from sonde.crawl.resume import replay, settle_interrupted
 from sonde.crawl.settings import ENGINE, HEAD, SETTINGS, Settings, spelling
 from sonde.errors import InputError
 from sonde.explorer import Explorer
-from sonde.protocols import Source
+from sonde.protocols import Keeper, Source
 from sonde.records import Spend
 from sonde.scorers import scorer_from
 from sonde.sources.kind import Equipment, Kind
 from sonde.sources.options import as_data, read_options
+from sonde.sources.pseudonyms import HiddenKeeper, Pseudonymous, Pseudonyms, make_key
+from sonde.store.forgetting import Forgotten
 from sonde.store.run import Run
 
 _OBJECTS = ("estimator", "strategy", "objective", "scorer", "renderer", "lookup")
@@ -99,6 +102,16 @@ class Intent:
             client = client_settings(settings)
         return replace(self, scorer=scorer, client=client)
 
+    @cached_property
+    def pseudonyms(self) -> Pseudonyms | None:
+        """What names are replaced by, where they are."""
+        where = self.settings.pseudonymise
+        return None if where is None else Pseudonyms.of(where)
+
+    def called(self, seed: str) -> str:
+        """A seed as the run may call it."""
+        return seed if self.pseudonyms is None else self.pseudonyms.hidden(seed)
+
     def config(self) -> dict[str, Any]:
         """What a run keeps of it."""
         texts = {name: str(value) for name, value in self.objects.items() if name in _TEXTS}
@@ -107,7 +120,7 @@ class Intent:
             **texts,
             "source": self.kind.name,
             "options": as_data(self.options),
-            "seeds": self.seeds,
+            "seeds": [self.called(seed) for seed in self.seeds],
             "kind": {"grouped": self.kind.grouped, "nouns": list(self.kind.nouns)},
         }
 
@@ -118,9 +131,12 @@ class Intent:
         if settings.bytes is not None:
             hold = Spend(requests=1, bytes=settings.size_limit + 8 * HEAD)
         book = Book(self._explorer(), run, hold)
+        keeper: Keeper = RunKeeper(run)
+        if self.pseudonyms is not None:
+            keeper = HiddenKeeper(keeper, self.pseudonyms)
         equipment = CrawlEquipment(
             seeds=tuple(self.seeds),
-            keeper=RunKeeper(run),
+            keeper=keeper,
             topic=settings.topic,
             scorer=self.scorer,
             client=self.client,
@@ -136,7 +152,10 @@ class Intent:
             objects=self.objects,
         )
         source = self.kind.make(self.options, equipment)
-        return Beginning(run, book, self, Attached(source, run.journal))
+        if self.pseudonyms is not None:
+            source = Pseudonymous(source, self.pseudonyms)
+        forgotten = Forgotten.of(run.meta("forgotten"))
+        return Beginning(run, book, self, Attached(source, run.journal, forgotten))
 
     def _explorer(self) -> Explorer:
         settings, objects = self.settings, self.objects
@@ -182,7 +201,8 @@ class Beginning:
     def add_seeds(self) -> None:
         """Put the seeds on the frontier."""
         kind, options = self.intent.kind, self.intent.options
-        self.book.add_seeds((seed, kind.group(options, seed)) for seed in self.intent.seeds)
+        called = self.intent.called
+        self.book.add_seeds((called(seed), kind.group(options, seed)) for seed in self.intent.seeds)
 
     def connect(self, wake: Callable[[], None]) -> None:
         """Let the pace wake the driver, and know the groups that are waiting."""
@@ -219,6 +239,8 @@ def new_run(
     """Make a run and put its seeds on the frontier."""
     intent = intended(source, seeds, options, settings)
     intent._explorer()  # what is wrong with it should leave no folder behind
+    if intent.settings.pseudonymise is not None:
+        make_key(intent.settings.pseudonymise)
     run = Run.create(path, intent.config())
     try:
         begun = intent.begun(run)
@@ -281,7 +303,10 @@ def _intent_of(
     kept = {name: value for name, value in config.items() if name not in objects}
     told = Settings.of({**kept, **changes}, str(path))
     read: Any = read_options(kind.options, {**kept_options, **options}, str(path), noun="option")
-    return Intent(kind, read, told, objects, seeds).equipped()
+    intent = Intent(kind, read, told, objects, seeds).equipped()
+    if intent.pseudonyms is None:
+        return intent
+    return replace(intent, seeds=[intent.pseudonyms.revealed(seed) for seed in seeds])
 
 
 _CHANGEABLE = frozenset(
@@ -299,6 +324,7 @@ _CHANGEABLE = frozenset(
         "proxy",
         "ca_file",
         "allow_private",
+        "pseudonymise",
     ]
 )
 """Settings that no decision in the log rests on."""

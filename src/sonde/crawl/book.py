@@ -22,6 +22,7 @@ from sonde.explorer import Explorer
 from sonde.records import Failure, Group, Lease, Link, Node, Outcome, Spend, Visit
 from sonde.sources.facts import PageFacts, PageVisit
 from sonde.store.history import units_of
+from sonde.store.packing import packed
 from sonde.store.run import Run
 
 WAITING, LEASED, VISITED, DROPPED = range(4)
@@ -276,7 +277,7 @@ class Book:
                 facts.rtt,
                 facts.canonical,
                 facts.flags,
-                facts.text,
+                packed(facts.text) if isinstance(facts.text, str) else facts.text,
                 facts.warc,
                 targets,
                 scores,

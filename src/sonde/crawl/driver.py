@@ -215,6 +215,7 @@ class Driver:
         interrupt = False
         try:
             outcome = await self.source.visit(ticket.lease.node, ticket)
+            outcome = self.attached.forgotten.left_out(outcome)
         except asyncio.CancelledError:
             held = self.explorer.held(ticket.lease)
             outcome = Failure("interrupted", retry=True, spent=held)

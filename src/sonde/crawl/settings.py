@@ -77,6 +77,7 @@ class Settings:
     # What to keep.
     pages: bool = True
     text: bool = True
+    pseudonymise: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("seconds", "per", "duration"):

@@ -55,7 +55,7 @@ class Web(Kind):
     name = "web"
     summary = "pages, from URLs"
     nouns = ("page", "pages")
-    heeds = SETTINGS
+    heeds = SETTINGS - {"pseudonymise"}
     grouped = True
 
     def seeds(self, options: Any, topic: str | None) -> list[str]:

@@ -25,7 +25,7 @@ class PageFacts:
     rtt: float | None = None
     canonical: str | None = None
     flags: str = ""
-    text: bytes | None = None
+    text: bytes | str | None = None  # packed already, or as it is
     warc: str | None = None
     fresh: bool = True
     level: bool = False  # its links are no deeper than itself: a sitemap, a feed

@@ -82,7 +82,7 @@ CREATE TABLE pages (
     rtt REAL,
     canonical TEXT,               -- what the page says its URL is, where that differs
     flags TEXT NOT NULL DEFAULT '',  -- needs-script, near-duplicate, cut, noindex
-    text BLOB,                    -- content text, zlib, kept with --no-pages unless --no-text
+    text BLOB,                    -- content text, zstd, kept with --no-pages unless --no-text
     warc TEXT,                    -- file and offset of the response record, "name:offset"
     targets BLOB NOT NULL,
     scores BLOB NOT NULL

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zlib
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -194,8 +193,6 @@ class FormSource:
                 status=200,
                 media_type="text/html",
                 title=f"{len(records)} records",
-                text=zlib.compress("\n".join(texts).encode("utf-8", "replace"), 1)
-                if self._text
-                else None,
+                text="\n".join(texts) if self._text else None,
             ),
         )

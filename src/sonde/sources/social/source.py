@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-import zlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -208,9 +207,7 @@ class ApiSource:
                 status=200,
                 media_type="application/json",
                 title=title[:500],
-                text=zlib.compress(page.content.encode("utf-8", "replace"), 1)
-                if self.text
-                else None,
+                text=page.content if self.text else None,
             ),
         )
 

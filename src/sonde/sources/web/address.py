@@ -156,12 +156,15 @@ def template_of(url: str) -> str:
     that grows for ever has one template.
     """
     path, _, query = url.partition("?")
-    scheme, _, rest = path.partition("://")
-    netloc, *segments = rest.split("/")
-    if len(segments) > 2:
+    start = path.index("/", 8) + 1
+    tail = path[start:]
+    segments = tail.split("/")
+    if len(segments) > 2 and len(set(segments)) < len(segments):
         segments = _without_cycles(segments)
-    shape = "/".join(_shape(segment) for segment in segments)
-    template = f"{scheme}://{netloc}/{shape}"
+        tail = "/".join(segments)
+    if _DIGITS.search(tail):  # nothing else changes a segment's shape
+        tail = "/".join(map(_shape, segments))
+    template = path[:start] + tail
     if query:
         names = {part.partition("=")[0] for part in re.split("[&;]", query) if part}
         template += "?" + "&".join(sorted(_DIGITS.sub("0", name) for name in names))

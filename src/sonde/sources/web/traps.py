@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import base64
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ from .simhash import word_pairs
 _PRIOR = 2.0
 _RECENT = 12
 _HISTORY = 32
+_LATEST = (1 << _RECENT) - 1
 _FRESH_SHARE = 0.1  # of a shape's last visits: with no more it is a trap
 _NEW_SHARE = 0.2  # of a page's pairs: with fewer the page is stale ...
 _NEW_ENOUGH = 30  # ... unless there are so many all the same
@@ -114,10 +116,14 @@ class TrapDetector:
 
     def factor(self, url: str) -> float:
         """What to multiply a link's promise with: 1 for places not known to be stale."""
-        if group_of(url) not in self._suspects:
+        if not self._suspects or group_of(url) not in self._suspects:
             return 1.0
-        tallies = (self._tallies.get(shape) for shape in _shapes(url).values())
-        return min((tally.share for tally in tallies if tally is not None), default=1.0)
+        least = 1.0
+        for shape in _shapes(url).values():
+            tally = self._tallies.get(shape)
+            if tally is not None and tally.bits & _LATEST != _LATEST:
+                least = min(least, tally.share)
+        return least
 
     def verdict(self, url: str) -> str | None:
         """Why a URL is a trap, or ``None``."""
@@ -181,6 +187,7 @@ def growing(url: str) -> str | None:
     return None
 
 
+@lru_cache(maxsize=16_384)  # a site's pages link to each other
 def _shapes(url: str) -> dict[str, str]:
     """The shapes that a URL is tallied under, by level; the root's directory is not one."""
     template = template_of(url)
