@@ -220,6 +220,21 @@ def test_a_program_does_not_crawl_people(
     assert [one["name"] for one in said(capsys, "ask", run)["ask"]] == ["Chi"]
 
 
+def test_who_is_forgotten_is_not_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = str(tmp_path / "run")
+    said(capsys, "ask", run, "--seeds", "Chi,Dee", "--budget", "4")
+    said(capsys, "tell", run, "Chi", "--score", "3", "--links", "Ana:2,Bo:1")
+    said(capsys, "ask", run, "-n", "2")
+    for name in ("Ana", "Bo"):  # asked and waited for; on the frontier
+        said(capsys, "forget", run, name)
+    assert [one["name"] for one in said(capsys, "ask", run)["ask"]] == ["Dee"]
+    told = said(capsys, "tell", run, "Dee", "--score", "1", "--links", "Ana:4,Eve:1")
+    assert told["new"] == 1
+    assert [one["name"] for one in said(capsys, "ask", run, "-n", "3")["ask"]] == ["Eve"]
+    assert said(capsys, "show", run)["requests"] == 2
+    assert b"Ana" not in (tmp_path / "run" / "run.sqlite").read_bytes()
+
+
 def test_other_runs_are_not_touched(tmp_path: Path) -> None:
     Run.create(tmp_path / "run", {"source": "web", "seeds": ["http://a.example/"]}).close()
     with pytest.raises(InputError, match="not a run of people"):

@@ -29,6 +29,7 @@ from sonde.protocols import Source
 from sonde.records import Failure, Lease, Link, Outcome, Skip, Spend
 from sonde.sources.facts import PageFacts, PageVisit
 from sonde.sources.kind import Kind
+from sonde.store.forgetting import PREFIX, Forgotten
 from sonde.store.run import Run
 
 SETTINGS = ("estimator", "strategy", "objective", "seed", "budget")
@@ -115,7 +116,7 @@ class Interview:
                 book.add_seeds((seed, None) for seed in config["seeds"])
             if budget is not None:
                 book.raise_budget(raised(account.budget, budget))
-            return cls(run, book, waiting)
+            return cls(run, book, _remembered(book, waiting))
         except BaseException:
             run.close()
             raise
@@ -156,6 +157,7 @@ class Interview:
             outcome = PageVisit(
                 outcome.score, outcome.links, outcome.records, outcome.spent, facts=facts
             )
+            outcome = Forgotten.of(self.run.meta("forgotten")).left_out(outcome)
         known = self.explorer.known
         gain = self.book.tell(lease, outcome)
         del self.waiting[name]
@@ -195,6 +197,17 @@ class Interview:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _remembered(book: Book, waiting: Iterable[Lease]) -> list[Lease]:
+    """Those whose answer is still waited for; whoever was forgotten meanwhile is not."""
+    kept = []
+    for lease in waiting:
+        if str(lease.node).startswith(PREFIX):
+            book.tell(lease, Skip("forgotten"))
+        else:
+            kept.append(lease)
+    return kept
 
 
 def checked_name(text: str) -> str:
