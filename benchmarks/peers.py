@@ -29,7 +29,7 @@ from peers_overlay import Article, articles, neighbourhood, overlay_graph, shelv
 
 from sonde import Link, Visit, crawl
 from sonde.cli.overlay import row
-from sonde.crawl import Interview
+from sonde.crawl import Crawl, Interview, Settled, Stopped
 from sonde.lab.gossip import compare_forms
 from sonde.lab.protocol import draw
 from sonde.peers import Peer, Shelf, gossip
@@ -243,17 +243,45 @@ def _real(found: dict[str, Article], work: Path) -> Iterator[str]:
         yield _table(("estimator", "form", ">total", ">messages", ">answers"), rows)
     yield "### A third of the peers killed in the middle of a query"
     yield (
-        "`SIGKILL` to 20 of the 60 once two messages had gone from peer to peer; topic *physics*,"
-        " `e`, width 2. Messages are those that the logs of all peers have, also of the dead."
+        "`SIGKILL` to 20 of the 60 after the third answer, or once two messages had gone from peer"
+        " to peer; topic *physics*, `e`. Messages are those that the logs of all peers have, also"
+        " of the dead."
     )
     rows = []
     for number in range(4):
         with _colony(work / "real", neighbours) as colony:
+            total, sent, visits = _asked_of_the_dying(colony, colony.names[number * 7], "physics")
+        rows.append(_killed(number, "centralised", sent, 0, sent, visits, total))
+        with _colony(work / "real", neighbours) as colony:
             start = colony.names[number * 7]
             total, sent, lost, real, answers = _passed(colony, start, "physics", 2, SIZE // 3)
-        cells = (f"{BUDGET}", f"{sent}", f"{lost}", f"{real}", f"{answers}", f"{total:.1f}")
-        rows.append((f"{number + 1}", *cells))
-    yield _table(("run", ">budget", ">sent", ">lost", ">messages", ">answers", ">total"), rows)
+        rows.append(_killed(number, "passed on, width 2", sent, lost, real, answers, total))
+    heads = ("run", "form", ">budget", ">sent", ">lost", ">messages", ">answers", ">total")
+    yield _table(heads, rows)
+
+
+def _asked_of_the_dying(colony: _Colony, start: str, topic: str) -> tuple[float, int, int]:
+    """Centralised, with peers killed after the third answer."""
+    settled = 0
+
+    def heard(event: Settled | Stopped) -> None:
+        nonlocal settled
+        settled += 1
+        if settled == 3:
+            colony.kill(SIZE // 3, start, seed=1)
+
+    result = Crawl(
+        "peers:", seeds=[start], topic=topic, budget=BUDGET, estimator="e", concurrency=1,
+        on_event=heard,
+    ).run_to_end()  # fmt: skip
+    return result.total, result.requests, result.visits
+
+
+def _killed(
+    number: int, form: str, sent: int, lost: int, real: int, answers: int, total: float
+) -> tuple[str, ...]:
+    counts = (f"{BUDGET}", f"{sent}", f"{lost}", f"{real}", f"{answers}")
+    return (f"{number + 1}", form, *counts, f"{total:.1f}")
 
 
 def _means(rows: Sequence[Sequence[float]], count: int) -> list[str]:
