@@ -27,8 +27,13 @@ def real_posts(most: int = 60_000) -> list[tuple[str, str]]:
     """(author, text) of real posts; the test is skipped where they are not at hand."""
     if not POSTS.exists():
         pytest.skip(f"needs the posts in {POSTS.name}")
+    return read_posts(POSTS, most)
+
+
+def read_posts(path: Path, most: int) -> list[tuple[str, str]]:
+    """(author, text) of a file of posts."""
     found = []
-    with lzma.open(POSTS, "rt", encoding="utf-8") as file:
+    with lzma.open(path, "rt", encoding="utf-8") as file:
         next(file)
         for line in file:
             _, author, text = line.rstrip("\n").split("\t", 2)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 from crawl_sites import Site
 from social_server import Network, Windows, real_posts
 
@@ -21,6 +22,7 @@ from sonde.cli import main
 from sonde.crawl import Crawl
 from sonde.errors import InputError
 from sonde.scorers import f
+from sonde.sources.social.networks import MASTODON
 
 TOPIC = "health care"
 FAST: dict[str, Any] = {"topic": TOPIC, "allow_private": True, "contact": "tests@localhost"}
@@ -176,6 +178,31 @@ def test_an_api_that_a_file_describes(
     assert requests_in(Path(folder)) == 50
 
 
+def test_endpoints_have_windows_of_their_own(posts: list[tuple[str, str]], tmp_path: Path) -> None:
+    """Posts and searches under one window of their own each, and one of both together."""
+    network = Network(
+        posts,
+        windows={"all": Windows(25, 1.0), "posts": Windows(20, 1.0), "search": Windows(2, 1.0)},
+        headers="none",
+    )
+    description = MASTODON.replace('windows = ["all"]', 'windows = ["all", "posts"]')
+    head, search, rest = description.partition("[search]")
+    description = head + search + rest.replace('"posts"]', '"search"]')
+    for name, most in (("all", 25), ("posts", 20), ("search", 2)):
+        description = description.replace("[windows.all]", "[windows.none]", name == "all")
+        description += f'\n[windows.{name}]\nrequests = {most}\nper = "1s"\n'
+    file = tmp_path / "network.toml"
+    file.write_text(description)
+    searches = [f"?{word}" for word in ("health", "care", "bill", "vote", "tax", "jobs", "school")]
+    with Site(network) as site:
+        result = Crawl(
+            f"api:{file}", seeds=searches, options={"server": site.url("")}, budget=70, **FAST
+        ).run_to_end()
+    assert network.over == []
+    assert (result.requests, len(network.asked)) == (70, 70)
+    assert [endpoint for endpoint, _ in network.asked].count("search") == len(searches)
+
+
 VICTIM = [sys.executable, "-m", "sonde"]
 
 
@@ -272,6 +299,60 @@ def test_tokens_come_from_the_environment_or_a_strict_file(
         crawl("env:WRONG")
     assert "not-the-token" not in str(refused.value)
     assert b"not-the-token" not in bytes_in(folder)
+
+
+def test_what_servers_do_wrong_costs_requests_not_the_crawl(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Errors, rubbish, pages on another host, redirects to another host: each is bounded, is told
+    by its name, and no token leaves for where it does not belong."""
+    monkeypatch.setenv("TOKEN", "hush")
+    seen: list[tuple[str, str | None]] = []
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        seen.append((request.host.partition(":")[0], request.headers.get("Authorization")))
+        name = request.query.get("user", "")
+        body = json.dumps({"result": {"posts": [{"body": "health care", "by": name}]}})
+        if name == "broken":
+            return web.Response(status=500)
+        if name == "gone":
+            return web.Response(status=404)
+        if name == "rubbish":
+            return web.Response(text="<html>", content_type="text/html")
+        if name == "odd":
+            return web.json_response([1, {"result": {"posts": 7}}])
+        if name == "away":
+            raise web.HTTPFound(site.url("/elsewhere", host=2))
+        link = f'<{site.url("/next", host=2)}>; rel="next"'
+        return web.Response(text=body, content_type="application/json", headers={"Link": link})
+
+    description = tmp_path / "forum.toml"
+    description.write_text(FORUM.replace('{ by = "page", parameter = "page" }', '{ by = "link" }'))
+    heard: dict[str, Any] = {}
+
+    def hear(event: Any) -> None:
+        if hasattr(event, "node"):
+            heard.setdefault(event.node, []).append(event)
+
+    with Site(answer, hosts=2) as site:
+        result = Crawl(
+            f"api:{description}",
+            seeds=["fine", "broken", "gone", "rubbish", "odd", "away"],
+            options={"server": site.url(""), "tokens": ["env:TOKEN"], "pages": 3},
+            budget=40,
+            concurrency=1,
+            on_event=hear,
+            **FAST,
+        ).run_to_end()
+    assert result.stop_reason == "frontier"
+    assert [event.reason for event in heard["broken"]] == ["http-500"] * 3
+    assert heard["gone"][-1].reason == "http-404"
+    assert heard["rubbish"][-1].reason == "bad-response"
+    assert heard["odd"][-1].outcome == "visit"
+    assert (heard["fine"][0].score, heard["fine"][0].requests) == (f(1), 1)
+    assert (heard["away"][-1].requests, heard["away"][-1].reason) == (1, "leaves the server")
+    assert set(seen) == {("127.0.0.1", "Bearer hush")}
+    assert len(seen) == result.requests
 
 
 @pytest.mark.parametrize(

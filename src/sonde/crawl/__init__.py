@@ -6,9 +6,11 @@ Nouns, in the order in which a visit meets them:
 - the *book*: the explorer and the run's log, changed only together.
 - the *pace*: which hosts may be asked now, and who waits for a turn.
 - the *driver*: fills its free places with leases from the book, and starts a visit for each.
-- a *source*: visits a node. ``WebSource`` does it for URLs: the *approach* (robots.txt, turns,
-  redirects, units of budget), the fetch, the *assembly* of a visit from a response; what it learns
-  about sites is its *memory*, what it knows about hosts is in ``hosts``.
+- the *intent*: what the user asked for, checked: a *kind* of source (``kinds``), options, seeds.
+- a *source*: visits a node; ``attached`` is what else it may have, ``keeping`` what it finds again
+  on resume, ``equipment`` what it is given. ``WebSource`` visits URLs: the *approach* (robots.txt,
+  turns, redirects, units of budget), the fetch, the *assembly* of a visit from a response; what it
+  learns about sites is its *memory*, what it knows about hosts is in ``hosts``.
 - an *interview*: a run that nobody drives; a person asks and tells, over days.
 - ``Settled``: what the driver reports; ``Crawl`` hands visits on; ``CrawlResult`` has the tables.
 

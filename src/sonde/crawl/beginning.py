@@ -11,6 +11,7 @@ from typing import Any
 from sonde.budgets import Budget
 from sonde.crawl.attached import Attached
 from sonde.crawl.book import Book
+from sonde.crawl.equipment import CrawlEquipment, Custom, split
 from sonde.crawl.keeping import RunKeeper
 from sonde.crawl.kinds import Chosen, chosen, kind_named
 from sonde.crawl.presentation import client_settings
@@ -21,37 +22,11 @@ from sonde.explorer import Explorer
 from sonde.protocols import Keeper, Source
 from sonde.records import Spend
 from sonde.scorers import scorer_from
-from sonde.sources.kind import Equipment, Kind
+from sonde.sources.kind import Kind
 from sonde.sources.options import as_data, read_options
 from sonde.sources.pseudonyms import HiddenKeeper, Pseudonymous, Pseudonyms, make_key
 from sonde.store.forgetting import Forgotten
 from sonde.store.run import Run
-
-_OBJECTS = ("estimator", "strategy", "objective", "scorer", "renderer", "lookup")
-"""Settings that may be objects, which a run cannot keep."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class CrawlEquipment(Equipment):
-    """What a source in this room is given besides: all settings, the book, objects."""
-
-    settings: Settings
-    book: Book
-    objects: Mapping[str, Any]
-
-
-class Custom(Kind):
-    """An object that a program brought along: a run keeps that there was one."""
-
-    name = "custom"
-    summary = "an object of a program's own"
-
-    def __init__(self, source: Source | None) -> None:
-        self._source = source
-
-    def make(self, options: Any, equipment: Any) -> Source:
-        assert self._source is not None
-        return self._source
 
 
 @dataclass(frozen=True)
@@ -142,7 +117,7 @@ class Intent:
             client=self.client,
             seed=settings.seed,
             delay=settings.delay,
-            timeout=settings.timeout,
+            limits=settings.fetch_limits,
             retries=settings.retries,
             concurrency=settings.concurrency,
             rate=settings.rate,
@@ -328,33 +303,6 @@ _CHANGEABLE = frozenset(
     ]
 )
 """Settings that no decision in the log rests on."""
-
-
-def split(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Plain settings, and those that are objects."""
-    plain = dict(settings)
-    objects = {
-        name: plain.pop(name)
-        for name in _OBJECTS
-        if plain.get(name) is not None and not isinstance(plain[name], str)
-    }
-    for name in ("renderer", "lookup"):
-        plain.pop(name, None)
-    budget = plain.get("budget")
-    if isinstance(budget, Budget):
-        if budget.cost is not None:
-            objects["cost"] = budget.cost
-        del plain["budget"]
-        plain |= {
-            name: value
-            for name, value in (
-                ("budget", budget.requests),
-                ("bytes", budget.bytes),
-                ("seconds", budget.seconds),
-            )
-            if value is not None
-        }
-    return plain, objects
 
 
 def raised(budget: Budget, by: int | str | Budget) -> Budget:

@@ -19,6 +19,7 @@ from sonde.durations import seconds_from
 from sonde.errors import InputError
 from sonde.estimators import DEFAULT
 from sonde.sources.options import as_data, read_options
+from sonde.sources.web.exchange import Limits
 
 HEAD = 32_768
 """The longest line of a response head; a whole head may have eight times that."""
@@ -119,6 +120,18 @@ class Settings:
             planned = planned_requests(self.requests, float(self.per or 0.0), duration)
             budget = budget & Budget(requests=planned, seconds=duration)
         return budget
+
+    @property
+    def fetch_limits(self) -> Limits:
+        """The bounds of one fetch."""
+        return Limits(
+            total=self.timeout,
+            connect=min(10.0, self.timeout),
+            first_byte=min(20.0, self.timeout),
+            head=HEAD,
+            body=self.size_limit,
+            redirects=self.redirects,
+        )
 
     @property
     def size_limit(self) -> int:

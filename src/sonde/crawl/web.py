@@ -126,14 +126,7 @@ class WebSource:
             ),
             None if settings.proxy is not None else self.client.resolver,
         )
-        self.limits = Limits(
-            total=settings.timeout,
-            connect=min(10.0, settings.timeout),
-            first_byte=min(20.0, settings.timeout),
-            head=HEAD,
-            body=settings.size_limit,
-            redirects=settings.redirects,
-        )
+        self.limits = settings.fetch_limits
         self.robots_limits = Limits(
             total=min(30.0, settings.timeout),
             head=HEAD,

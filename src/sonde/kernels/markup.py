@@ -1,4 +1,4 @@
-"""One pass over HTML in code points: how much of it is safe to parse, and what a parsed page says.
+"""One pass over HTML in UTF-8: how much of it is safe to parse, and what a parsed page says.
 
 `reach` looks at HTML as it came. `scan` looks at HTML that a parser has put in order and written
 out again: names in lower case, every element closed, values in double quotes, and ``<``, ``>``,
@@ -65,7 +65,7 @@ _ELEMENTS = (
 @cython.nogil
 @cython.exceptval(check=False)
 def hashed(
-    codes: cython.const[cython.uint][::1], start: cython.longlong, stop: cython.longlong
+    codes: cython.const[cython.uchar][::1], start: cython.longlong, stop: cython.longlong
 ) -> cython.ulonglong:
     digest: cython.ulonglong = FIRST
     at: cython.longlong
@@ -75,16 +75,15 @@ def hashed(
 
 
 def hash_of(name):
-    """The hash of an ASCII name."""
-    codes = memoryview(np.frombuffer(name.encode("utf-32-le"), dtype=np.uint32))
-    return hashed(codes, 0, len(codes))
+    """The hash of a name in bytes."""
+    return hashed(name, 0, len(name))
 
 
-HREF = cython.declare(cython.ulonglong, hash_of("href"))
-SRC = cython.declare(cython.ulonglong, hash_of("src"))
-REL = cython.declare(cython.ulonglong, hash_of("rel"))
-HIDDEN = cython.declare(cython.ulonglong, hash_of("hidden"))
-ARIA_HIDDEN = cython.declare(cython.ulonglong, hash_of("aria-hidden"))
+HREF = cython.declare(cython.ulonglong, hash_of(b"href"))
+SRC = cython.declare(cython.ulonglong, hash_of(b"src"))
+REL = cython.declare(cython.ulonglong, hash_of(b"rel"))
+HIDDEN = cython.declare(cython.ulonglong, hash_of(b"hidden"))
+ARIA_HIDDEN = cython.declare(cython.ulonglong, hash_of(b"aria-hidden"))
 
 
 def elements():
@@ -93,7 +92,7 @@ def elements():
     actions = np.zeros(SLOTS, dtype=np.intc)
     for action, names in _ELEMENTS:
         for name in names.split():
-            key = hash_of(name)
+            key = hash_of(name.encode())
             slot = key >> 32 & SLOTS - 1
             while actions[slot]:
                 slot = slot + 1 & SLOTS - 1
@@ -123,21 +122,35 @@ def looked_up(
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def is_space(code: cython.uint) -> cython.bint:
+def width_of(code: cython.uint) -> cython.longlong:
+    """How many bytes a character has, by its first one."""
+    if code < 0xC2:
+        return 1
+    return 2 if code < 0xE0 else 3 if code < 0xF0 else 4
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def is_space(codes: cython.const[cython.uchar][::1], at: cython.longlong) -> cython.bint:
     """White space as Python's `str.split` has it."""
+    code: cython.uint = codes[at]
     if code < 128:
         return code == 32 or 9 <= code <= 13 or 28 <= code <= 31
-    if code < 0x1680:
-        return code == 0x85 or code == 0xA0
-    return (
-        0x2000 <= code <= 0x200A
-        or code == 0x1680
-        or code == 0x2028
-        or code == 0x2029
-        or code == 0x202F
-        or code == 0x205F
-        or code == 0x3000
-    )
+    if code != 0xC2 and code != 0xE1 and code != 0xE2 and code != 0xE3:
+        return False
+    if at + width_of(code) > codes.shape[0]:
+        return False
+    second: cython.uint = codes[at + 1]
+    if code == 0xC2:
+        return second == 0x85 or second == 0xA0
+    third: cython.uint = codes[at + 2]
+    if code == 0xE2:
+        return (second == 0x80 and (third <= 0x8A or 0xA8 <= third <= 0xA9 or third == 0xAF)) or (
+            second == 0x81 and third == 0x9F
+        )
+    return third == 0x80 and second == (0x9A if code == 0xE1 else 0x80)
 
 
 @cython.cfunc
@@ -161,7 +174,7 @@ def parts(code: cython.uint) -> cython.bint:
 @cython.nogil
 @cython.exceptval(check=False)
 def found(
-    codes: cython.const[cython.uint][::1], at: cython.longlong, code: cython.uint
+    codes: cython.const[cython.uchar][::1], at: cython.longlong, code: cython.uint
 ) -> cython.longlong:
     """Where a code point stands next; the end where it does not."""
     size: cython.longlong = codes.shape[0]
@@ -174,7 +187,7 @@ def found(
 @cython.nogil
 @cython.exceptval(check=False)
 def end_tag(
-    codes: cython.const[cython.uint][::1],
+    codes: cython.const[cython.uchar][::1],
     at: cython.longlong,
     start: cython.longlong,
     stop: cython.longlong,
@@ -199,7 +212,7 @@ def end_tag(
 
 
 def reach(
-    codes: cython.const[cython.uint][::1],
+    codes: cython.const[cython.uchar][::1],
     keys: cython.const[cython.ulonglong][::1],
     actions: cython.const[cython.int][::1],
     most_depth: cython.longlong,
@@ -285,11 +298,11 @@ def reach(
 
 
 def scan(
-    codes: cython.const[cython.uint][::1],
+    codes: cython.const[cython.uchar][::1],
     keys: cython.const[cython.ulonglong][::1],
     actions: cython.const[cython.int][::1],
-    text: cython.uint[::1],
-    content: cython.uint[::1],
+    text: cython.uchar[::1],
+    content: cython.uchar[::1],
     stack: cython.int[::1],
     anchors: cython.int[:, ::1],
     notes: cython.int[::1],
@@ -298,8 +311,9 @@ def scan(
 
     `text` gets all visible text, white space collapsed; `content` the same without navigation.
     A row of `anchors` gets the place of an href in `codes` (from, to), that of its anchor in
-    `text`, and that of its rel in `codes`. `notes` gets the places of the tags that say something
-    of the page itself. `text`, `content` and `stack` must have room for as many as `codes` has.
+    characters of the text, that of its rel in `codes`, and where in `text` the anchor begins.
+    `notes` gets the places of the tags that say something of the page itself. `text`, `content`
+    and `stack` must have room for as many as `codes` has.
 
     Gives the length of `text`, that of `content` or -1 where it is the same, the number of
     anchors, that of notes, that of scripts, and whether there were more anchors than room.
@@ -317,6 +331,9 @@ def scan(
     end: cython.longlong
     literal: cython.longlong = 0  # before this place nothing is markup
     length: cython.longlong = 0
+    characters: cython.longlong = 0
+    width: cython.longlong
+    byte: cython.longlong
     apart: cython.longlong = -1
     gap: cython.bint = False  # white space is owed before the next character
     content_gap: cython.bint = False
@@ -344,6 +361,8 @@ def scan(
                 if skipping:
                     at = found(codes, at, 60)
                     continue
+                start = at
+                width = 1
                 if code == 38 and at >= literal and at + 1 < size:
                     code = codes[at + 1]
                     at += 4
@@ -357,26 +376,38 @@ def scan(
                     else:
                         code = 34 if code == 113 else 32  # &quot; &nbsp;
                         at += 2
+                    if code == 32:
+                        gap = True
+                        content_gap = True
+                        continue
                 else:
-                    at += 1
-                if is_space(code):
-                    gap = True
-                    content_gap = True
-                    continue
+                    width = width_of(code)
+                    at += width
+                    if is_space(codes, start):
+                        gap = True
+                        content_gap = True
+                        continue
+                    if at > size:
+                        break
                 if gap:
                     gap = False
                     if length > 0:
                         text[length] = 32
                         length += 1
-                text[length] = code
-                length += 1
+                        characters += 1
+                text[length] = cython.cast(cython.uchar, code)
+                for byte in range(1, width):
+                    text[length + byte] = codes[start + byte]
+                length += width
+                characters += 1
                 if apart >= 0 and chrome == 0:
                     if content_gap and apart > 0:
                         content[apart] = 32
                         apart += 1
                     content_gap = False
-                    content[apart] = code
-                    apart += 1
+                    for byte in range(width):
+                        content[apart + byte] = text[length - width + byte]
+                    apart += width
                 continue
 
             start = at + 1
@@ -401,7 +432,7 @@ def scan(
                 depth -= 1
                 top = stack[depth]
                 if top >= OPENED:
-                    anchors[top - OPENED, 3] = cython.cast(cython.int, length)
+                    anchors[top - OPENED, 3] = cython.cast(cython.int, characters)
                 elif top == SKIP:
                     skipping = False
                 elif top == BLOCK or top == CHROME:
@@ -477,10 +508,11 @@ def scan(
                             value += 1
                         anchors[anchor, 0] = cython.cast(cython.int, href)
                         anchors[anchor, 1] = cython.cast(cython.int, value)
-                        anchors[anchor, 2] = cython.cast(cython.int, length)
-                        anchors[anchor, 3] = cython.cast(cython.int, length)
+                        anchors[anchor, 2] = cython.cast(cython.int, characters)
+                        anchors[anchor, 3] = cython.cast(cython.int, characters)
                         anchors[anchor, 4] = cython.cast(cython.int, rel)
                         anchors[anchor, 5] = cython.cast(cython.int, rel_end)
+                        anchors[anchor, 6] = cython.cast(cython.int, length)
                         top = OPENED + anchor
                         anchor += 1
             elif what == CHROME:
@@ -517,6 +549,6 @@ def scan(
                     else:
                         literal = end
         for top in range(anchor):  # an anchor begins at its first visible character
-            if anchors[top, 2] < anchors[top, 3] and text[anchors[top, 2]] == 32:
+            if anchors[top, 2] < anchors[top, 3] and text[anchors[top, 6]] == 32:
                 anchors[top, 2] += 1
     return length, apart, anchor, note, scripts, cut

@@ -16,7 +16,26 @@ from typing import Any
 from ..errors import InputError
 from ..protocols import Keeper, Source
 from ..records import Group
+from .web.exchange import Limits
 from .web.settings import ClientSettings
+
+FETCHING = frozenset(
+    [
+        "retries",
+        "redirects",
+        "timeout",
+        "max_size",
+        "contact",
+        "user_agent",
+        "headers",
+        "cookies",
+        "auth",
+        "proxy",
+        "ca_file",
+        "allow_private",
+    ]
+)
+"""Settings that a kind heeds whose source fetches with the HTTP client."""
 
 NAME = re.compile(r"[a-z][a-z0-9_-]*")
 
@@ -38,7 +57,7 @@ class Equipment:
     client: ClientSettings | None  # where the kind heeds ``allow_private``
     seed: int
     delay: float
-    timeout: float
+    limits: Limits  # of one fetch: times, and no more bytes than the budget holds for it
     retries: int
     concurrency: int
     rate: tuple[int, float] | None

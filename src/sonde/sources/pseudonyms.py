@@ -21,7 +21,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..protocols import Allowance, Keeper, Source
-from ..records import Node, Outcome, Visit
+from ..records import Link, Node, Outcome, Visit
 from .facts import PageFacts, PageVisit
 from .web.secret import Secret, secret_from
 
@@ -113,7 +113,7 @@ class HiddenKeeper:
     def visits(self) -> Iterator[tuple[Node, Visit]]:
         reveal = self._pseudonyms.revealed
         for node, visit in self._keeper.visits():
-            links = [replace(link, target=reveal(str(link.target))) for link in visit.links]
+            links = [Link(reveal(str(link.target)), link.score, link.group) for link in visit.links]
             yield reveal(str(node)), replace(visit, links=links)
 
     def keep(self, part: str, state: bytes) -> None:
@@ -140,7 +140,9 @@ class Pseudonymous:
             return outcome
         hide = self._pseudonyms.hidden
         hidden: dict[str, Any] = {
-            "links": [replace(link, target=hide(str(link.target))) for link in outcome.links],
+            "links": [
+                Link(hide(str(link.target)), link.score, link.group) for link in outcome.links
+            ],
             "records": tuple(hide(str(record)) for record in outcome.records),
         }
         if isinstance(outcome, PageVisit):

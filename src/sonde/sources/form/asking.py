@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 
 from ...errors import InputError
 from ...protocols import Allowance, Keeper
@@ -90,7 +91,7 @@ class Site:
         """Learn the rules of the site first, and heed them."""
         allowed = self.robots.allowed(url, time.time())
         if allowed is None:
-            limits = Limits(total=min(30.0, self.limits.total), body=512 * 1024)
+            limits = replace(self.limits, body=min(512 * 1024, self.limits.body))
             answer = await self._sent(robots_url(url), None, allowance, limits)
             record = self.robots.note(origin_of(url), answer, time.time())
             if record is None:

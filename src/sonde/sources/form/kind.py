@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...errors import InputError
-from ..kind import Equipment, Kind
+from ..kind import FETCHING, Equipment, Kind
 from ..web.address import normalise
 from .form import SearchForm
 from .layout import Layout
@@ -60,12 +60,7 @@ class Form(Kind):
     nouns = ("keyword", "keywords")
     options = FormOptions
     place = "url"
-    heeds = frozenset(
-        [
-            "topic", "delay", "retries", "timeout", "contact", "user_agent", "headers", "cookies",
-            "auth", "proxy", "ca_file", "allow_private", "text",
-        ]
-    )  # fmt: skip
+    heeds = FETCHING | {"topic", "delay", "text"}
     defaults: Mapping[str, Any] = {"objective": "distinct", "concurrency": 1}
 
     def settled(self, options: Any) -> Any:

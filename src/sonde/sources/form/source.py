@@ -13,7 +13,6 @@ from ..facts import PageFacts, PageVisit
 from ..kind import Equipment
 from ..web.address import group_of
 from ..web.client import Client
-from ..web.exchange import Limits
 from ..web.politeness import Politeness
 from .asking import Site, Stopped
 from .census import Census
@@ -59,7 +58,7 @@ class FormSource:
         self.site = Site(
             Client(equipment.client),
             self.pace,
-            Limits(total=equipment.timeout, first_byte=min(20.0, equipment.timeout)),
+            equipment.limits,
             equipment.keeper,
         )
         self._text = equipment.text

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...errors import InputError
 from ...protocols import Allowance
 from ...records import Failure, Skip
+from ..web.address import origin_of
 from ..web.exchange import FetchProblem, Response
 from .description import Posts
 from .paging import next_url
@@ -100,9 +101,17 @@ class Exchanges:
             source.keeper.commit()
             return True
 
+        async def allow(here: str) -> str | None:
+            # A token is for the server that it was given for.
+            return None if origin_of(here) == source.server else "another server"
+
         try:
             got = await source.client.fetch(
-                url, take=take, limits=source.limits, headers=source.headers(place.token)
+                url,
+                take=take,
+                allow=allow,
+                limits=source.limits,
+                headers=source.headers(place.token),
             )
         except BaseException:
             for each in sent:
@@ -125,6 +134,8 @@ class Exchanges:
         if isinstance(got, FetchProblem):
             if got.reason == "budget":  # or no place for one more attempt
                 raise Stopped(Failure("disconnected") if got.requests else _NO_BUDGET)
+            if got.reason == "not-allowed":
+                raise Stopped(Failure("leaves the server"))
             where = self._source.origin_of_token(place.token)
             if got.reason == "http-401" and where is not None:
                 raise InputError(f"{self._source.server} refuses the token in {where}")

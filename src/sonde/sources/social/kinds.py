@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ...errors import InputError
-from ..kind import Equipment, Kind
+from ..kind import FETCHING, Equipment, Kind
 from ..web.address import normalise, origin_of
 from ..web.secret import Secret, secret_from
 from . import accounts
@@ -49,12 +49,7 @@ class Network(Kind):
     nouns = ("account", "accounts")
     options: type = NetworkOptions
     place: str | None = "server"
-    heeds = frozenset(
-        [
-            "topic", "scorer", "allow_pickle", "retries", "timeout", "contact", "user_agent",
-            "headers", "proxy", "ca_file", "allow_private", "text", "pseudonymise",
-        ]
-    )  # fmt: skip
+    heeds = FETCHING | {"topic", "scorer", "allow_pickle", "text", "pseudonymise"}
     defaults: Mapping[str, Any] = {"concurrency": 8}
     changeable = frozenset(["tokens"])
     grouped = True

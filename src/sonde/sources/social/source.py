@@ -12,7 +12,6 @@ from ...records import Failure, Link, Node, Outcome, Skip
 from ..facts import PageFacts, PageVisit
 from ..kind import Equipment
 from ..web.client import Client
-from ..web.exchange import Limits
 from ..web.page import read_page
 from ..web.secret import Secret
 from . import accounts
@@ -51,7 +50,7 @@ class ApiSource:
         self.pace = Turns(self.windows)
         assert equipment.client is not None
         self.client = Client(equipment.client)
-        self.limits = Limits(total=equipment.timeout, first_byte=min(20.0, equipment.timeout))
+        self.limits = equipment.limits
         self.attempts: dict[str, int] = {}
         self.aliases: dict[str, str] = {}  # a node by the id of an account that was named otherwise
         self._scored = False

@@ -22,12 +22,8 @@ ELEMENTS: tuple[NDArray[np.uint64], NDArray[np.intc]] = markup.elements()  # typ
 """The kernel's table of elements."""
 
 
-def codes_of(text: str) -> NDArray[np.uint32]:
-    """The code points of a text; a lone surrogate, which no page can say, is a question mark."""
-    return np.frombuffer(text.encode("utf-32-le", "replace"), dtype="<u4")
-
-
 def shallow(html: str) -> str:
     """The HTML, or as much of it as comes before it would take too long."""
-    safe: int = markup.reach(codes_of(html), *ELEMENTS, MAX_DEPTH, MAX_ATTRIBUTES, MAX_PAIRS)
-    return html[:safe]
+    raw = html.encode("utf-8", "replace")
+    safe: int = markup.reach(raw, *ELEMENTS, MAX_DEPTH, MAX_ATTRIBUTES, MAX_PAIRS)
+    return html if safe == len(raw) else raw[:safe].decode("utf-8")

@@ -11,13 +11,12 @@ import re
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 from selectolax.lexbor import LexborHTMLParser
 
 from sonde.kernels import markup
 
 from .address import Base
-from .nesting import ELEMENTS, codes_of, shallow
+from .nesting import ELEMENTS, shallow
 
 _MOUNT = "#root:empty,#app:empty,#__next:empty,#__nuxt:empty,app-root:empty,#svelte:empty"
 _MANY_SCRIPTS = 3
@@ -53,35 +52,32 @@ def read(html: str, url: str, max_links: int) -> Reading:
     # ``scripting`` keeps the content of a noscript in the head from spilling into the body.
     tree = LexborHTMLParser(within, scripting=True)
     ordered = tree.html or ""
-    codes = codes_of(ordered)
-    size = len(codes)
-    text = np.empty(size, dtype=np.uint32)
-    content = np.empty(size, dtype=np.uint32)
+    raw = ordered.encode("utf-8", "replace")
+    size = len(raw)
+    text = np.empty(size, dtype=np.uint8)
+    content = np.empty(size, dtype=np.uint8)
     stack = np.empty(size, dtype=np.intc)
-    anchors = np.empty((min(size // 8, _HREFS * max_links), 6), dtype=np.intc)
+    anchors = np.empty((min(size // 8, _HREFS * max_links), 7), dtype=np.intc)
     notes = np.empty(_NOTES, dtype=np.intc)
     length, apart, hrefs, noted, scripts, cut = markup.scan(
-        codes, *ELEMENTS, text, content, stack, anchors, notes
+        raw, *ELEMENTS, text, content, stack, anchors, notes
     )
-    found.text = _text(text[:length])
-    found.content = found.text if apart < 0 else _text(content[:apart])
+    found.text = text[:length].tobytes().decode()
+    found.content = found.text if apart < 0 else content[:apart].tobytes().decode()
+    if size != len(ordered):  # places are in bytes: a view of them as characters
+        ordered = raw.decode("latin-1")
     base, refreshes = _heed(found, ordered, notes[:noted].tolist(), Base(url))
-    joined: dict[str, str | None] = {}
     links = found.links
     links += [(target, 0, 0, False) for target in refreshes]
-    for start, stop, first, last, rel, rel_stop in anchors[:hrefs].tolist():
-        href = ordered[start:stop]
-        try:
-            target = joined[href]
-        except KeyError:
-            target = base.join(_plain(href))
-            joined[href] = None if target == url else target
+    join = base.join
+    for start, stop, first, last, rel, rel_stop, _ in anchors[:hrefs].tolist():
+        target = join(_value(ordered[start:stop]))
         if target is None or target == url:
             continue
         if len(links) >= max_links:
             cut = True
             break
-        nofollow = rel < rel_stop and "nofollow" in _plain(ordered[rel:rel_stop]).lower().split()
+        nofollow = rel < rel_stop and "nofollow" in _value(ordered[rel:rel_stop]).lower().split()
         links.append((target, first, last, nofollow))
     found.cut = found.cut or cut
     if scripts and len(found.text) < _SHELL_TEXT and len(links) < _SHELL_LINKS:
@@ -89,15 +85,14 @@ def read(html: str, url: str, max_links: int) -> Reading:
     return found
 
 
-def _text(codes: NDArray[np.uint32]) -> str:
-    return codes.tobytes().decode("utf-32-le")
+def _value(view: str) -> str:
+    """A value from the view of the bytes, its entities undone."""
+    text = view if view.isascii() else view.encode("latin-1").decode()
+    return _ENTITY.sub(_named, text) if "&" in text else text
 
 
-def _plain(text: str) -> str:
-    """A value with its entities undone."""
-    if "&" not in text:
-        return text
-    return _ENTITY.sub(lambda entity: _CHARACTER[entity[1]], text)
+def _named(entity: re.Match[str]) -> str:
+    return _CHARACTER[entity[1]]
 
 
 def _heed(found: Reading, html: str, places: list[int], base: Base) -> tuple[Base, list[str]]:
@@ -110,9 +105,9 @@ def _heed(found: Reading, html: str, places: list[int], base: Base) -> tuple[Bas
         if name == "title":
             if not found.title:
                 title = html[stop + 1 : html.index("</title>", stop)]
-                found.title = " ".join(_plain(title).split())
+                found.title = " ".join(_value(title).split())
             continue
-        attributes = {key: _plain(value) for key, value in _ATTRIBUTE.findall(" " + rest)}
+        attributes = {key: _value(value) for key, value in _ATTRIBUTE.findall(" " + rest)}
         if name == "html":
             found.language = found.language or attributes.get("lang", "")
         elif name == "base":

@@ -36,7 +36,6 @@ from .simhash import word_pairs
 _PRIOR = 2.0
 _RECENT = 12
 _HISTORY = 32
-_LATEST = (1 << _RECENT) - 1
 _FRESH_SHARE = 0.1  # of a shape's last visits: with no more it is a trap
 _NEW_SHARE = 0.2  # of a page's pairs: with fewer the page is stale ...
 _NEW_ENOUGH = 30  # ... unless there are so many all the same
@@ -76,6 +75,7 @@ class TrapDetector:
 
     def __init__(self) -> None:
         self._tallies: dict[str, _Tally] = {}
+        self._shares: dict[str, float] = {}  # of the shapes that yield less than they could
         self._suspects: dict[str, None] = {}  # hosts with a stale visit: others are not looked at
         self._read: dict[str, NDArray[np.uint32]] = {}  # sorted pairs by place, last visited last
 
@@ -96,9 +96,17 @@ class TrapDetector:
 
     def _tally(self, url: str, shapes: dict[str, str], fresh: bool) -> None:
         for shape in shapes.values():
-            self._tallies.setdefault(shape, _Tally()).add(fresh)
+            tally = self._tallies.setdefault(shape, _Tally())
+            tally.add(fresh)
+            self._note(shape, tally)
         if not fresh:
             self._suspects[group_of(url)] = None
+
+    def _note(self, shape: str, tally: _Tally) -> None:
+        if tally.share < 1.0:
+            self._shares[shape] = tally.share
+        else:
+            self._shares.pop(shape, None)
 
     def _is_fresh(self, place: str, pairs: NDArray[np.uint32]) -> bool:
         known = self._read.pop(place, None)
@@ -116,13 +124,13 @@ class TrapDetector:
 
     def factor(self, url: str) -> float:
         """What to multiply a link's promise with: 1 for places not known to be stale."""
-        if not self._suspects or group_of(url) not in self._suspects:
+        shares = self._shares
+        if not shares:
             return 1.0
         least = 1.0
         for shape in _shapes(url).values():
-            tally = self._tallies.get(shape)
-            if tally is not None and tally.bits & _LATEST != _LATEST:
-                least = min(least, tally.share)
+            if shape in shares and shares[shape] < least:
+                least = shares[shape]
         return least
 
     def verdict(self, url: str) -> str | None:
@@ -159,6 +167,9 @@ class TrapDetector:
         self._tallies = {
             shape: _Tally(visits, bits) for shape, (visits, bits) in state["tallies"].items()
         }
+        self._shares.clear()
+        for shape, tally in self._tallies.items():
+            self._note(shape, tally)
         self._suspects = dict.fromkeys(state["suspects"])
         self._read = {
             place: np.frombuffer(base64.b64decode(pairs), dtype="<u4").astype(np.uint32)
