@@ -53,6 +53,7 @@ def test_a_crawl_of_real_peers_is_the_crawl_of_their_graph(tmp_path: Path) -> No
             )
             assert found.result is not None
             assert found.result.requests == 7
+            assert sum(found.result.frame()["bytes"].to_pylist()) > 7 * 50
             wanted = simulate(graph, seeds=[peers.names[0]], estimator=estimator, budget=6)
             assert found.result.frame()["node"].to_pylist()[1:] == wanted.sequence
         # Every message that peers answered was charged, and none else.

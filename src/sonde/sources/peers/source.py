@@ -11,7 +11,15 @@ from sonde.protocols import Allowance, Keeper
 from sonde.records import Failure, Link, Node, Outcome, Skip
 from sonde.sources.facts import PageFacts, PageVisit
 from sonde.sources.kind import Equipment, Kind
-from sonde.sources.peers.wire import LONGEST, Answer, Trouble, answer_from, exchange, reach_of
+from sonde.sources.peers.wire import (
+    ANSWER,
+    LONGEST,
+    Answer,
+    Trouble,
+    answer_from,
+    exchange,
+    reach_of,
+)
 
 TIMEOUT = 5.0
 DOUBTS = 5
@@ -79,7 +87,8 @@ class Peers(Kind):
         return PeerSource(
             equipment.topic or "",
             equipment.seeds,
-            timeout=equipment.timeout,
+            timeout=equipment.limits.total,
+            limit=min(ANSWER, equipment.limits.body),
             keeper=equipment.keeper,
         )
 
@@ -100,12 +109,14 @@ class PeerSource:
         seeds: Iterable[str],
         *,
         timeout: float = TIMEOUT,
+        limit: int = ANSWER,
         keeper: Keeper | None = None,
     ) -> None:
         if not topic.strip(" ,") or len(topic) > LONGEST:
             raise InputError(f"peers are asked for a topic of at most {LONGEST} characters")
         self.topic = topic
         self.timeout = timeout
+        self.limit = limit
         self.standing = Standing()
         self.within = {reach_of(peer_named(seed)) for seed in seeds}
         self._keeper = keeper
@@ -137,7 +148,14 @@ class PeerSource:
             return Skip("budget", retry=True)
         request = {"ask": "relevance", "topic": self.topic}
         try:
-            answer = answer_from(await exchange(name, request, timeout=self.timeout))
+            message = await exchange(
+                name,
+                request,
+                timeout=self.timeout,
+                limit=self.limit,
+                receive=allowance.receive,
+            )
+            answer = answer_from(message)
         except Trouble as trouble:
             self._asked(name, there=trouble.delivered)
             return Failure(trouble.reason)

@@ -30,7 +30,7 @@ import ipaddress
 import json
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -147,9 +147,15 @@ def message_of(line: bytes) -> dict[str, Any]:
 
 
 async def exchange(
-    name: str, request: dict[str, Any], *, timeout: float, limit: int = ANSWER
+    name: str,
+    request: dict[str, Any],
+    *,
+    timeout: float,
+    limit: int = ANSWER,
+    receive: Callable[[int], None] = lambda size: None,
 ) -> dict[str, Any]:
-    """Send one request and read its answer, within a time and a length."""
+    """Send one request and read its answer, within a time and a length; ``receive`` is told how
+    many bytes came."""
     address = address_of(name)
     if address is None:
         raise Trouble("not-a-peer", delivered=False)
@@ -160,9 +166,11 @@ async def exchange(
             writer.write(line_of(request))
             await writer.drain()
             line = await reader.readline()
+            receive(len(line))
     except TimeoutError:
         raise Trouble("timeout", delivered=writer is not None) from None
     except ValueError:  # longer than the limit
+        receive(limit)
         raise Trouble("too-long", delivered=True) from None
     except OSError:
         reason = "connect" if writer is None else "disconnected"
