@@ -142,7 +142,7 @@ class Closed(Good):
 )
 def test_what_is_wrong_is_said(source: Any, why: str) -> None:
     with pytest.raises(SourceError, match=why):
-        check_source(source, ["2"], patience=0.5)
+        check_source(source, ["2"], patience=0.5 if isinstance(source, Insists) else 30)
 
 
 def test_blocking_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -121,7 +121,7 @@ def test_misfits_cost_a_message_each_and_no_more(tmp_path: Path) -> None:
     words = [1, 5, 5, 5, 5, 5, 1, 40]
     with colony(tmp_path / "peers", ring, words=words, manners=manners) as peers:
         peers.acquainted()
-        result = crawled(tmp_path / "run", [peers.names[0]], timeout=0.4, estimator="e").result
+        result = crawled(tmp_path / "run", [peers.names[0]], timeout=2.0, estimator="e").result
         assert result is not None
         with RunReader(tmp_path / "run") as reader:
             spend = {(row.outcome, row.reason): row.requests for row in reasons(reader)}
@@ -227,7 +227,7 @@ def test_a_query_survives_misfits(tmp_path: Path) -> None:
         peers.acquainted()
         asked: list[str] = []
         found = asyncio.run(
-            gossip([peers.names[0]], TOPIC, 30, width=6, patience=1.0, note=asked.append)
+            gossip([peers.names[0]], TOPIC, 30, width=6, patience=4.0, note=asked.append)
         )
         messages = len(asked) + peers.messages()
     assert {name for name, _, _ in found.answers} == {

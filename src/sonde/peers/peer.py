@@ -75,7 +75,7 @@ class Peer:
         self._gossip = gossip
         self._log = log
         self._met: OrderedDict[str, None] = OrderedDict()
-        self._holdings: OrderedDict[str, Holding] = OrderedDict()
+        self._holdings: OrderedDict[tuple[int, str], Holding] = OrderedDict()
         self._meetings: set[asyncio.Task[None]] = set()
 
     async def serve(self, ready: Callable[[str], None] = lambda name: None) -> None:
@@ -116,8 +116,7 @@ class Peer:
                     pass  # what was known of it stays
             if len(asked) >= len(names):
                 await asyncio.sleep(self._gossip)
-                if await asyncio.to_thread(self.shelf.look):
-                    self._holdings.clear()
+                await asyncio.to_thread(self.shelf.look)
 
     def remembered(self, topic: str) -> list[tuple[str, float]]:
         """The neighbours, with what the peer has cached about each."""
@@ -189,13 +188,14 @@ class Peer:
     async def _holding(self, topic: object) -> Holding:
         if not isinstance(topic, str) or not 0 < len(topic) <= LONGEST:
             raise ValueError(f"a topic is a text of at most {LONGEST} characters")
-        if topic not in self._holdings:
+        key = (self.shelf.edition, topic)
+        found = self._holdings.get(key)
+        if found is None:
             found = await asyncio.to_thread(self.shelf.holding, topic)
-            self._holdings[topic] = found
+            self._holdings[key] = found
             if len(self._holdings) > _TOPICS:
                 self._holdings.popitem(last=False)
-            return found
-        return self._holdings[topic]
+        return found
 
     async def _relevance(self, topic: object) -> bytes:
         holding = await self._holding(topic)

@@ -48,6 +48,8 @@ class Shelf:
         self.folder = folder
         self.size = profile
         self.profile: dict[str, int] = {}
+        self.edition = 0
+        """Grows whenever the folder has changed."""
         self._files: list[_File] = []
         self._stamp: list[tuple[str, int, int]] = []
         self.look()
@@ -55,8 +57,8 @@ class Shelf:
     def __len__(self) -> int:
         return len(self._files)
 
-    def look(self) -> bool:
-        """Look at the folder again; whether anything has changed."""
+    def look(self) -> None:
+        """Look at the folder again, and read it if anything has changed."""
         found, stamp = [], []
         room = ROOM
         for path in sorted(self.folder.rglob("*"))[:MOST_FILES]:
@@ -69,11 +71,11 @@ class Shelf:
             except OSError:
                 continue  # it went while we looked
         if stamp == self._stamp:
-            return False
+            return
         self._files = [read for path in found if (read := self._read(path)) is not None]
         self._stamp = stamp
         self.profile = self._words()
-        return True
+        self.edition += 1
 
     def _read(self, path: Path) -> _File | None:
         try:
