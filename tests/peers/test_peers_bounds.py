@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from sonde import simulate
 from sonde.cli import main
+from sonde.crawl import Crawl, CrawlResult
 from sonde.lab.gossip import simulate_gossip
-from sonde.peers import Peer, Shelf
+from sonde.peers import Gossip, Peer, Shelf, gossip
 from sonde.peers import peer as peer_module
 from sonde.peers.purse import Purse, _parts
 from sonde.peers.shelf import promise
@@ -350,3 +351,31 @@ def test_a_busy_peer_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
             await serving
 
     asyncio.run(scene())
+
+
+def test_a_file_that_two_peers_have_counts_once(tmp_path: Path) -> None:
+    for name, text in (("a", "other words"), ("b", "the tide"), ("c", "the tide")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.txt").write_text(text)
+
+    async def started(name: str, *neighbours: str) -> tuple[str, asyncio.Task[None]]:
+        ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        peer = Peer(Shelf(tmp_path / name), neighbours, gossip=0.01)
+        serving = asyncio.create_task(peer.serve(ready.set_result))
+        return await ready, serving
+
+    async def scene() -> tuple[CrawlResult, Gossip]:
+        c, third = await started("c")
+        b, second = await started("b", c)
+        a, first = await started("a", b)
+        crawl = Crawl("peers:", seeds=[a], topic="tide", objective="distinct", budget=9)
+        found = await crawl.run(), await gossip([a], "tide", 9)
+        for task in (first, second, third):
+            task.cancel()
+        await asyncio.gather(first, second, third, return_exceptions=True)
+        return found
+
+    asked, passed = asyncio.run(scene())
+    assert (asked.total, asked.visits, asked.requests) == (1.0, 3, 3)
+    assert sorted(asked.frame()["title"].to_pylist()) == ["", "b.txt", "c.txt"]
+    assert (passed.records, len(passed.answers), passed.sent) == (1, 3, 3)
