@@ -27,6 +27,8 @@ COMMANDS = (
     "forget",
     "simulate",
     "seeds",
+    "authority",
+    "track",
     "data",
     "lab",
     "budget",
