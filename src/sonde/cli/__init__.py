@@ -32,6 +32,8 @@ COMMANDS = (
     "forget",
     "simulate",
     "seeds",
+    "authority",
+    "track",
     "data",
     "lab",
     "budget",

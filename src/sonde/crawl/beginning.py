@@ -99,13 +99,13 @@ class Intent:
             "kind": {"grouped": self.kind.grouped, "nouns": list(self.kind.nouns)},
         }
 
-    def begun(self, run: Run) -> Beginning:
-        """All pieces, put together over a run."""
+    def begun(self, run: Run, explorer: Explorer | None = None) -> Beginning:
+        """All pieces, put together over a run, with an explorer of its own if none is given."""
         settings = self.settings
         hold = Spend(requests=1)
         if settings.bytes is not None:
             hold = Spend(requests=1, bytes=settings.size_limit + 8 * HEAD)
-        book = Book(self._explorer(), run, hold)
+        book = Book(explorer or self._explorer(), run, hold)
         keeper: Keeper = RunKeeper(run)
         if self.pseudonyms is not None:
             keeper = HiddenKeeper(keeper, self.pseudonyms)
@@ -255,12 +255,36 @@ def resumed_run(
         raise
 
 
+def opened_run(path: str | Path, kind: Kind, settings: dict[str, Any]) -> Beginning:
+    """Open a run for the sake of its source, which another kind than its own may make: its
+    explorer is told nothing, and leases nothing."""
+    run = Run.open(path)
+    try:
+        if run.config["source"] != kind.name:
+            raise InputError(f"{path}: not a crawl of the Web, but of another source")
+        if run.power_lost and not run.meta("track_open"):
+            raise InputError(
+                f"{path}: the machine went down during the crawl: resume it first, so that the"
+                " requests that may have left are booked"
+            )
+        run.journal.sent = run.journal.reserved
+        told = {**settings, "scorer": lambda page: 0.0}
+        intent = _intent_of(run, path, None, {}, told, kind)
+        begun = intent.begun(run, Explorer("deg", grouped=kind.grouped))
+        begun.notice = begun.attached.recall()
+        return begun
+    except BaseException:
+        run.close()
+        raise
+
+
 def _intent_of(
     run: Run,
     path: str | Path,
     source: Source | None,
     options: Mapping[str, Any],
     settings: dict[str, Any],
+    made_by: Kind | None = None,
 ) -> Intent:
     """What a run was made for, with what is told anew."""
     config = run.config
@@ -269,7 +293,7 @@ def _intent_of(
     config.pop("kind", None)
     if name == "custom" and source is None:
         raise InputError(f"{path}: this run was made over a source of its own: give it again")
-    kind = Custom(source) if name == "custom" else kind_named(name)
+    kind = made_by or (Custom(source) if name == "custom" else kind_named(name))
     changes, objects = split(settings)
     fixed = [name for name in changes if name not in _CHANGEABLE]
     fixed += [name for name in options if name.replace("-", "_") not in kind.changeable]

@@ -58,6 +58,11 @@ class Web(Kind):
     heeds = SETTINGS - {"pseudonymise"}
     grouped = True
 
+    @property
+    def makes(self) -> type[WebSource]:
+        """The class of its sources."""
+        return WebSource
+
     def seeds(self, options: Any, topic: str | None) -> list[str]:
         raise InputError("a crawl needs at least one URL to start from")
 
@@ -79,7 +84,7 @@ class Web(Kind):
             else Scope.of_seeds(equipment.seeds, settings.scope)
         )
         objects = equipment.objects
-        return WebSource(
+        return self.makes(
             settings,
             equipment.scorer,
             scope,
