@@ -1,13 +1,13 @@
 """Which estimator brings most for the same budget on social APIs and search forms, and whether
 windows are used to the full and sizes are estimated well.
 
-    python benchmarks/sources.py [--posts FILE.tsv.xz] [--pages FOLDER] [-o docs/results/sources.md]
+    python benchmarks/sources.py [PART ...] [--posts FILE] [--pages FOLDER] [-o PAGE]
 
 The network is a server on loopback that answers with real posts (`time, author, text`) in the
 shapes of Mastodon's API; the databases are SQLite's full-text index over the pages of FOLDER, and
 over the docstrings of Python's standard library, behind search forms. Everything goes through the
-same crawl as in use: client, windows, run folder in memory. The tables take the place of those
-between the marks in the file.
+same crawl as in use: client, windows, run folder in memory. The tables of a part (accounts,
+windows, databases; all without a name) take the place of those between its marks in the file.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ESTIMATORS = (
 TOPICS = ("health care", "climate", "veterans")
 WORDS = {"manual": ("index", "password", "trigger"), "docstrings": ("file", "thread", "parser")}
 QUIET: dict[str, Any] = {"allow_private": True, "contact": "benchmarks@localhost"}
-START, END = "<!-- tables:start -->", "<!-- tables:end -->"
+PARTS = ("accounts", "windows", "databases")
 
 
 def totals(crawl: Crawl, marks: Iterable[int], gains: list[tuple[int, float]]) -> list[float]:
@@ -226,35 +226,46 @@ def manual(folder: Path) -> list[tuple[str, str]]:
     return found
 
 
+def databases(folder: Path) -> list[str]:
+    """Estimators and sizes on both databases."""
+    lines = []
+    for name, title, records in (
+        ("manual", "The manual", manual(folder) if folder.is_dir() else []),
+        ("docstrings", "Docstrings", docstrings(1_500)),
+    ):
+        if records:
+            lines += [f"### {title}: distinct records", ""]
+            lines += forms(name, records, (100, 200, 400))
+            lines += [f"### {title}: the estimated size", ""]
+            lines += sizes(name, records, (50, 100, 200, 400))
+    return lines
+
+
 def main() -> None:
     """Measure, and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
+    parser.add_argument("parts", nargs="*", choices=[[], *PARTS], help=f"of {', '.join(PARTS)}")
     parser.add_argument("--posts", type=Path, default=POSTS)
     parser.add_argument("--pages", type=Path, default=Path("/usr/share/doc/postgresql-doc-15/html"))
     parser.add_argument("--budget", type=int, default=300)
     parser.add_argument("-o", "--output", type=Path)
     args = parser.parse_args()
-    posts = read_posts(args.posts, 10**9)
-    texts = docstrings(1_500)
-    lines = [machine.describe(), "", f"### Accounts: score for {args.budget:,} requests", ""]
-    lines += social(posts, args.budget)
-    lines += ["### Windows", "", *windows(posts)]
-    if args.pages.is_dir():
-        records = manual(args.pages)
-        lines += ["### The manual: distinct records", ""]
-        lines += forms("manual", records, (100, 200, 400))
-        lines += ["### The manual: its size", "", *sizes("manual", records, (50, 100, 200, 400))]
-    lines += ["### Docstrings: distinct records", ""]
-    lines += forms("docstrings", texts, (100, 200, 400))
-    lines += ["### Docstrings: their number", "", *sizes("docstrings", texts, (50, 100, 200, 400))]
-    text = "\n".join(lines)
-    if args.output is None:
-        print(text)
-        return
-    page = args.output.read_text(encoding="utf-8")
-    before, _, rest = page.partition(START)
-    after = rest.partition(END)[2]
-    args.output.write_text(f"{before}{START}\n{text}\n{END}{after}", encoding="utf-8")
+    made = {
+        "accounts": lambda: social(read_posts(args.posts, 10**9), args.budget),
+        "windows": lambda: windows(read_posts(args.posts, 30_000)),
+        "databases": lambda: databases(args.pages),
+    }
+    for part in args.parts or PARTS:
+        text = "\n".join([machine.describe() + ".", "", *made[part]()]).rstrip()
+        if args.output is None:
+            print(text)
+            continue
+        page = args.output.read_text(encoding="utf-8")
+        before, start, rest = page.partition(f"<!-- {part}:start -->")
+        _, end, after = rest.partition(f"<!-- {part}:end -->")
+        if not start or not end:
+            raise SystemExit(f"{args.output}: there are no marks for {part}")
+        args.output.write_text(f"{before}{start}\n{text}\n{end}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from crawl_sites import Site, tree
 from hypothesis import given
 from hypothesis import strategies as st
 from social_server import Network
+from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
 
 from sonde.cli import main
 from sonde.crawl import Crawl
@@ -131,14 +132,43 @@ def test_one_who_is_forgotten_is_gone_and_stays_away(
         assert main(["export", str(folder), "--graph", str(tmp_path / "graph")]) == 0
 
 
-def test_what_cannot_be_forgotten_is_said(
+def test_a_page_is_forgotten_with_its_records_in_the_archive(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "run"
-    with Site(tree(20)) as site:
-        settings = {**WEB, "pages": True}
-        Crawl(site.url("/0"), path=folder, budget=6, **settings).run_to_end()
-        assert main(["forget", str(folder), site.url("/0")]) == 2
-        assert "WARC" in capsys.readouterr().err
+    with Site(tree(40)) as site:
+        url = site.url("/3")
+        Crawl(site.url("/0"), path=folder, budget=20, **{**WEB, "pages": True}).run_to_end()
+        (archive,) = (folder / "pages").glob("*.warc.gz")
+        before = archive.stat().st_size
+        said = [record["text"] for record in exported(folder, tmp_path / "before.jsonl")]
+        assert url in targets(archive)
+        assert main(["forget", str(folder), url]) == 0
+        assert archive.stat().st_size == before
+        assert url not in targets(archive)
+        assert len(targets(archive)) > 20  # all others are there, up to the end of the file
+        left = [record["text"] for record in exported(folder, tmp_path / "after.jsonl")]
+        assert len(left) == len(said)
+        assert sum(text is None for text in left) == 1
+        assert [text for text in left if text is not None] == [
+            text for text, kept in zip(said, left, strict=True) if kept is not None
+        ]
+        assert Crawl.resume(folder, budget="+5").run_to_end().requests == 25
+        assert url not in targets(archive)
+        capsys.readouterr()
         assert main(["forget", str(folder), "http://a.example/"]) == 2
         assert "knows nothing" in capsys.readouterr().err
+
+
+def exported(folder: Path, file: Path) -> list[dict[str, Any]]:
+    assert main(["export", str(folder), "--jsonl", str(file)]) == 0
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def targets(archive: Path) -> list[str | None]:
+    with archive.open("rb") as file:
+        return [
+            record.rec_headers.get("WARC-Target-URI")
+            for record in ArchiveIterator(file)
+            if record.rec_type in ("response", "request", "revisit")
+        ]

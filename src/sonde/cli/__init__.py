@@ -20,6 +20,11 @@ from sonde.errors import InputError, SondeError
 
 COMMANDS = (
     "crawl",
+    "ask",
+    "tell",
+    "peer",
+    "gossip",
+    "sources",
     "demo",
     "show",
     "explain",

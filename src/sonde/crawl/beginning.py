@@ -17,7 +17,6 @@ from sonde.crawl.kinds import Chosen, chosen, kind_named
 from sonde.crawl.presentation import client_settings
 from sonde.crawl.resume import replay, settle_interrupted
 from sonde.crawl.settings import ENGINE, HEAD, SETTINGS, Settings, spelling
-from sonde.crawl.web import Web
 from sonde.errors import InputError
 from sonde.explorer import Explorer
 from sonde.protocols import Keeper, Source
@@ -56,6 +55,9 @@ class Intent:
         if planned and "duration" in told and "requests" not in told:
             told["requests"], told["per"] = planned
         settings = Settings.of(told)
+        for name in kind.needs:
+            if not getattr(settings, name):
+                raise InputError(f"a crawl of {kind.name} needs a {name}")
         seeds = picked.seeds or list(kind.seeds(options, settings.topic))
         seeds = list(dict.fromkeys(kind.spelt(options, seed) for seed in seeds))
         return cls(kind, options, settings, objects, seeds).equipped()
@@ -97,13 +99,13 @@ class Intent:
             "kind": {"grouped": self.kind.grouped, "nouns": list(self.kind.nouns)},
         }
 
-    def begun(self, run: Run) -> Beginning:
-        """All pieces, put together over a run."""
+    def begun(self, run: Run, explorer: Explorer | None = None) -> Beginning:
+        """All pieces, put together over a run, with an explorer of its own if none is given."""
         settings = self.settings
         hold = Spend(requests=1)
         if settings.bytes is not None:
             hold = Spend(requests=1, bytes=settings.size_limit + 8 * HEAD)
-        book = Book(self._explorer(), run, hold)
+        book = Book(explorer or self._explorer(), run, hold)
         keeper: Keeper = RunKeeper(run)
         if self.pseudonyms is not None:
             keeper = HiddenKeeper(keeper, self.pseudonyms)
@@ -242,7 +244,7 @@ def resumed_run(
         if not explorer.known:  # killed before the first commit
             begun.add_seeds()
         if budget is not None:
-            begun.book.raise_budget(_raised(explorer.account.budget, budget))
+            begun.book.raise_budget(raised(explorer.account.budget, budget))
         begun.notice = begun.attached.recall()
         begun.resumed = True
         run.journal.meta("stop", None)
@@ -253,22 +255,22 @@ def resumed_run(
         raise
 
 
-def opened_run(path: str | Path, kind: Web, settings: dict[str, Any]) -> Beginning:
-    """Open a run for the sake of its source: its explorer is told nothing, and leases nothing."""
+def opened_run(path: str | Path, kind: Kind, settings: dict[str, Any]) -> Beginning:
+    """Open a run for the sake of its source, which another kind than its own may make: its
+    explorer is told nothing, and leases nothing."""
     run = Run.open(path)
     try:
-        intent = _intent_of(run, path, None, {}, {**settings, "scorer": lambda page: 0.0})
-        if intent.kind.name != kind.name:
-            raise InputError(f"{path}: not a crawl of the Web, but of {intent.kind.name}")
+        if run.config["source"] != kind.name:
+            raise InputError(f"{path}: not a crawl of the Web, but of another source")
         if run.power_lost and not run.meta("track_open"):
             raise InputError(
                 f"{path}: the machine went down during the crawl: resume it first, so that the"
                 " requests that may have left are booked"
             )
         run.journal.sent = run.journal.reserved
-        begun = replace(intent, kind=kind, objects={**intent.objects, "estimator": "deg"}).begun(
-            run
-        )
+        told = {**settings, "scorer": lambda page: 0.0}
+        intent = _intent_of(run, path, None, {}, told, kind)
+        begun = intent.begun(run, Explorer("deg", grouped=kind.grouped))
         begun.notice = begun.attached.recall()
         return begun
     except BaseException:
@@ -282,6 +284,7 @@ def _intent_of(
     source: Source | None,
     options: Mapping[str, Any],
     settings: dict[str, Any],
+    made_by: Kind | None = None,
 ) -> Intent:
     """What a run was made for, with what is told anew."""
     config = run.config
@@ -290,7 +293,7 @@ def _intent_of(
     config.pop("kind", None)
     if name == "custom" and source is None:
         raise InputError(f"{path}: this run was made over a source of its own: give it again")
-    kind = Custom(source) if name == "custom" else kind_named(name)
+    kind = made_by or (Custom(source) if name == "custom" else kind_named(name))
     changes, objects = split(settings)
     fixed = [name for name in changes if name not in _CHANGEABLE]
     fixed += [name for name in options if name.replace("-", "_") not in kind.changeable]
@@ -326,7 +329,8 @@ _CHANGEABLE = frozenset(
 """Settings that no decision in the log rests on."""
 
 
-def _raised(budget: Budget, by: int | str | Budget) -> Budget:
+def raised(budget: Budget, by: int | str | Budget) -> Budget:
+    """A budget under a new limit of requests, or with ``+N`` so many more."""
     if isinstance(by, Budget):
         return by
     text = str(by).strip()

@@ -58,8 +58,10 @@ class Web(Kind):
     heeds = SETTINGS - {"pseudonymise"}
     grouped = True
 
-    def __init__(self, source: type[WebSource] | None = None) -> None:
-        self._source = WebSource if source is None else source
+    @property
+    def makes(self) -> type[WebSource]:
+        """The class of its sources."""
+        return WebSource
 
     def seeds(self, options: Any, topic: str | None) -> list[str]:
         raise InputError("a crawl needs at least one URL to start from")
@@ -82,7 +84,7 @@ class Web(Kind):
             else Scope.of_seeds(equipment.seeds, settings.scope)
         )
         objects = equipment.objects
-        return self._source(
+        return self.makes(
             settings,
             equipment.scorer,
             scope,

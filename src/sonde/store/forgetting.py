@@ -1,9 +1,10 @@
 """Forgetting a node: its name and what it said leave the run folder, what was decided stays.
 
 The node keeps its number, so that the log can still be told: only its name is gone, with its title,
-its text, its address, the texts of others that have its name in them, and what the source kept of
-it. If it is still on the frontier it is taken off. Names that were forgotten are remembered as
-salted digests, by which a crawl that goes on knows them and leaves them out.
+its text, its page in the WARC files, its address, the texts of others that have its name in them,
+and what the source kept of it. If it is still on the frontier it is taken off. Names that were
+forgotten are remembered as salted digests, by which a crawl that goes on knows them and leaves them
+out.
 
 The database is written anew afterwards: nothing of what was removed is left in unused pages.
 """
@@ -24,11 +25,13 @@ from typing import Any
 from sonde.errors import InputError
 from sonde.records import Outcome, Visit
 from sonde.sources.facts import PageVisit
+from sonde.store.blanking import blank
 from sonde.store.packing import unpacked
 from sonde.store.run import Run
 from sonde.store.summary import FRONTIER
 
-_PREFIX = "forgotten:"
+PREFIX = "forgotten:"
+"""What a node without a name is called, with its number."""
 _WORD = re.compile(r"\w+")
 _ADDRESS = re.compile(r"[\w.@-]+")
 
@@ -87,17 +90,8 @@ def forget(folder: Path, node: str) -> int:
         if row is None and refused is None:
             raise InputError(f"{folder}: knows nothing of {node!r:.200}")
         number = None if row is None else int(row[0])
-        if (
-            number is not None
-            and database.execute(
-                "SELECT 1 FROM pages WHERE node = ? AND warc IS NOT NULL", (number,)
-            ).fetchone()
-        ):
-            raise InputError(
-                f"{folder}: the page is in a WARC file, which is not changed: export what is"
-                f" needed of the run and delete it"
-            )
         names = spellings(node)
+        blanked = [] if number is None else _archived(run, number, node)
         run.journal.commit()
         database.execute("PRAGMA secure_delete = ON")
         database.execute("BEGIN IMMEDIATE")
@@ -106,9 +100,12 @@ def forget(folder: Path, node: str) -> int:
             texts = 0
             if number is not None:
                 _node(database, number, node)
+                database.executemany(
+                    "UPDATE pages SET warc = NULL WHERE warc = ?", [(place,) for place in blanked]
+                )
                 texts = _texts(database, names)
             database.execute("DELETE FROM refused WHERE url = ?", (node,))
-            _meta(run, node, f"{_PREFIX}{number}", names)
+            _meta(run, node, f"{PREFIX}{number}", names)
             database.execute("COMMIT")
         except BaseException:
             database.execute("ROLLBACK")
@@ -119,15 +116,25 @@ def forget(folder: Path, node: str) -> int:
         return texts
 
 
+def _archived(run: Run, number: int, node: str) -> list[str]:
+    """Empty what the WARC files have of a page; where that was."""
+    pages = run.database.execute(
+        "SELECT final_url FROM pages WHERE node = ? AND warc IS NOT NULL", (number,)
+    ).fetchall()
+    if not pages or run.pages is None:
+        return []
+    return blank(run.pages, {node, *(final_url for (final_url,) in pages)})
+
+
 def _node(database: sqlite3.Connection, number: int, node: str) -> None:
     """The node without its name and its page, and off the frontier."""
     waiting = database.execute(f"SELECT 1 FROM ({FRONTIER}) WHERE number = ?", (number,)).fetchone()
-    database.execute("UPDATE nodes SET url = ? WHERE number = ?", (f"{_PREFIX}{number}", number))
+    database.execute("UPDATE nodes SET url = ? WHERE number = ?", (f"{PREFIX}{number}", number))
     database.execute(
         "UPDATE pages SET final_url = ?, language = '', title = '', fingerprint = 0,"
         " digest = NULL, etag = NULL, modified = NULL, canonical = NULL, text = NULL"
         " WHERE node = ?",
-        (f"{_PREFIX}{number}", number),
+        (f"{PREFIX}{number}", number),
     )
     database.execute("UPDATE pages SET final_url = '' WHERE final_url = ?", (node,))
     if waiting is None:

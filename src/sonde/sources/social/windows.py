@@ -23,6 +23,9 @@ from typing import Any
 
 from .statements import Statement
 
+_ROUNDED = 1.0  # seconds by which two statements of one reset may differ ...
+_SAME = 0.02  # ... but no larger a share of the window than this
+
 
 @dataclass(frozen=True)
 class Window:
@@ -163,9 +166,12 @@ class Windows:
             until = max(statement.wait_until, hold.until if hold and not hold.remaining else now)
             self._holds[place] = _Hold(0, until)
         elif statement.remaining is not None and statement.reset is not None:
-            # Answers may overtake one another: within one window what remains only shrinks.
+            # Answers may overtake one another: within one window what remains only shrinks. Where
+            # windows slide, each answer has a reset of its own, and the latest counts.
             remaining = statement.remaining
-            if hold is not None and abs(hold.until - statement.reset) < 1.0:
+            shortest = min(self.windows[name].seconds for name in names)
+            slack = min(_ROUNDED, _SAME * shortest)
+            if hold is not None and abs(hold.until - statement.reset) < slack:
                 remaining = min(remaining, hold.remaining)
             elif hold is not None and hold.until > statement.reset:
                 return
