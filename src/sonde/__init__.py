@@ -18,7 +18,7 @@ from sonde.errors import (
     SpecError,
 )
 from sonde.explorer import Explorer
-from sonde.records import Failure, Lease, Link, Skip, Spend, Visit
+from sonde.records import Failure, Lease, Link, Place, Skip, Spend, Visit
 from sonde.simulation import Simulation, simulate
 from sonde.sources.graph import Graph
 
@@ -40,6 +40,7 @@ __all__ = [
     "LeaseError",
     "Link",
     "ObjectiveError",
+    "Place",
     "Requests",
     "Seconds",
     "Simulation",

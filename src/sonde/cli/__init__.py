@@ -30,6 +30,7 @@ COMMANDS = (
     "explain",
     "export",
     "forget",
+    "audit",
     "simulate",
     "seeds",
     "authority",

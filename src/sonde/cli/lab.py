@@ -145,6 +145,7 @@ def _add_graphs(parser: Any, protocol: Protocol) -> None:
         ("--above", protocol.above, "the score that seed nodes exceed"),
         ("--steps", protocol.steps, "visits of each crawl"),
         ("--seed", protocol.seed, "of everything random"),
+        ("--threshold", protocol.threshold, "scores above it count as finds"),
     ):
         parser.add_argument(
             option, type=type(default), default=default, help=f"{about} (default: %(default)s)"
@@ -201,6 +202,7 @@ def _protocol(args: argparse.Namespace, defaults: Protocol) -> Protocol:
         above=args.above,
         steps=args.steps,
         seed=args.seed,
+        threshold=args.threshold,
     )
 
 
