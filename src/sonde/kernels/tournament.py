@@ -22,6 +22,7 @@ INFINITY = float("inf")
 class Tournament(Leaf):
     def __init__(self, frontier, column):
         Leaf.__init__(self, frontier)
+        self.lowest = 0.0  # no column has negative values
         blocks = frontier.block_first.shape[0]
         shelves = frontier.shelf_live.shape[0]
         self.column = column
