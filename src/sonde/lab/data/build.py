@@ -43,6 +43,7 @@ class Recipe:
     names: tuple[str, ...] | None = None  # edges: the columns of a file without a header
     nodes: Path | None = None  # edges: a table of nodes
     time: str | None = None  # edges: the column of times
+    kept: tuple[str, ...] | None = None  # edges: the further columns to keep; None for all
     scores: EdgeScores = field(default_factory=EdgeScores)  # edges
 
     @property
@@ -142,7 +143,7 @@ def _posts(
 def _edges(
     recipe: Recipe, folders: Folders, jobs: int, problems: Counter[str], meter: Meter
 ) -> Counted:
-    del jobs  # Arrow parses rows faster than processes could pass them on
+    # Arrow parses rows faster than processes could pass them on.
     return build_edges(
         recipe.source,
         recipe.nodes,
@@ -150,6 +151,8 @@ def _edges(
         folders,
         columns=recipe.names,
         time=recipe.time,
+        kept=recipe.kept,
+        jobs=jobs,
         problems=problems,
         meter=meter,
     )
@@ -187,6 +190,7 @@ def _parameters(recipe: Recipe) -> dict[str, Any]:
         found["columns"] = _listed(recipe.names)
         found["nodes"] = None if recipe.nodes is None else recipe.nodes.name
         found["time"] = recipe.time
+        found["kept"] = _listed(recipe.kept)
         found |= asdict(recipe.scores)
         del found["specs"]
     return found
