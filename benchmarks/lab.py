@@ -28,10 +28,10 @@ EXPERIMENTS: dict[str, list[str]] = {  # the published protocol, which is the la
     "steering": [],
     "refresh": [],
     "lead": ["--estimators", ESTIMATORS],
-    "bandits": [],
-    "precision": ["--estimators", ESTIMATORS],
-    "time": ["--estimators", ESTIMATORS],
     "global": ["--estimators", ESTIMATORS],
+    "bandits": [],
+    "precision": ["--sets", "5", "--steps", "20000", "--estimators", ESTIMATORS],
+    "time": ["--sets", "5", "--steps", "20000", "--estimators", ESTIMATORS],
 }
 FIGURES = (
     "steering",

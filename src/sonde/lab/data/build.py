@@ -19,10 +19,10 @@ from sonde.lab.data.pagefiles import base_from
 from sonde.lab.data.pool import jobs_from
 from sonde.lab.data.postfiles import format_of
 from sonde.lab.data.posts import build_posts
-from sonde.lab.data.progress import Meter, Shown, Silent
 from sonde.lab.data.topics import Topics
 from sonde.lab.data.webpages import index_pages, read_webpages, size_of
 from sonde.lab.data.writing import Folders, places
+from sonde.lab.progress import BYTES, Meter, Shown, Silent
 
 KINDS = ("mediawiki", "html", "posts", "edges")
 
@@ -80,7 +80,7 @@ def build(recipe: Recipe, target: Path, *, jobs: int | None = None, quiet: bool 
     began = time.monotonic()
     shown: AbstractContextManager[Meter] = nullcontext(Silent())
     if not quiet:
-        shown = Shown(f"reading {recipe.source.name}", size_of(recipe.source))
+        shown = Shown(f"reading {recipe.source.name}", size_of(recipe.source), BYTES)
     with Folders(places(target, recipe.labels)) as folders, shown as meter:
         counts, scoring = makers[recipe.kind](recipe, folders, jobs_from(jobs), problems, meter)
         about = [

@@ -28,10 +28,10 @@ from sonde.errors import InputError
 from sonde.lab.data.clock import seconds_from
 from sonde.lab.data.pairs import NEVER, Grouped, Pairs
 from sonde.lab.data.process import drawn
-from sonde.lab.data.progress import Meter
 from sonde.lab.data.rowfiles import Rows
 from sonde.lab.data.topics import Floats, f_of
 from sonde.lab.data.writing import Folders
+from sonde.lab.progress import Meter
 from sonde.sources.graph.names import Names, names_of
 
 Mask = npt.NDArray[np.bool_]

@@ -20,12 +20,12 @@ from xml.parsers import expat
 from sonde.errors import InputError
 from sonde.lab.data.draft import Draft
 from sonde.lab.data.pool import in_order
-from sonde.lab.data.progress import Meter
 from sonde.lab.data.sheaf import Sheaf
 from sonde.lab.data.streams import ahead, chunks, open_raw
 from sonde.lab.data.titles import Resolver, Titles
 from sonde.lab.data.topics import Topics
 from sonde.lab.data.wikitext import Plain, plain
+from sonde.lab.progress import Meter
 from sonde.sources.web.page import WINDOW
 
 BATCH = 1 << 21

@@ -23,10 +23,10 @@ from sonde.lab.data.edgelist import scoring
 from sonde.lab.data.pairs import NEVER, Pairs
 from sonde.lab.data.pool import in_order
 from sonde.lab.data.postfiles import PostFormat, post_blocks
-from sonde.lab.data.progress import Meter
 from sonde.lab.data.streams import open_raw
 from sonde.lab.data.topics import Counts, Topics, f_of
 from sonde.lab.data.writing import Folders
+from sonde.lab.progress import Meter
 
 _URL = re.compile(r"https?://\S+")
 _MENTION = re.compile(r"@(?<![\w@]@)(\w+(?:@[\w-]+(?:\.[\w-]+)+)?)")

@@ -18,8 +18,8 @@ import pyarrow as pa
 from pyarrow import csv
 
 from sonde.errors import InputError
-from sonde.lab.data.progress import Meter
 from sonde.lab.data.streams import SUFFIXES, ahead, chunks, open_raw
+from sonde.lab.progress import Meter
 
 BLOCK = 1 << 22
 """Bytes parsed at a time, about."""

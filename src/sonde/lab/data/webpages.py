@@ -18,10 +18,10 @@ from sonde.lab.data.pagefiles import (
     shown,
 )
 from sonde.lab.data.pool import in_order
-from sonde.lab.data.progress import Meter
 from sonde.lab.data.sheaf import Sheaf
 from sonde.lab.data.topics import Topics
 from sonde.lab.data.webarchives import is_archive, pages_in_archive
+from sonde.lab.progress import Meter
 from sonde.sources.web.page import WINDOW, read_page
 
 BATCH = 1 << 20
