@@ -10,7 +10,8 @@ visited; a ``Leaf`` ranks it (``Tournament``, ``Linear``, ``Regression``, ``Chan
 a ``Chooser`` says which leaf picks; ``Links`` remember what was seen; a ``Signal`` turns links
 into features (``Neighbourhood``, ``SecondLevel``, ``Cash``, ``Navigation``); the ``Model`` ties
 them together; ``replay`` runs a model over a recorded graph. Apart from these stand the kernels
-of graphs: ``adjacency`` and ``naming`` build them, ``coverage`` chooses seeds.
+of graphs: ``adjacency`` and ``naming`` build them, ``coverage`` chooses seeds; and ``wikitext``,
+which strips text, given as code points, of its markup.
 
 A model is built for one engine: ``load("compiled")`` or ``load("python")``.
 """
