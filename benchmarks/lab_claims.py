@@ -53,10 +53,12 @@ class Results:
 def claims(folder: Path) -> str:
     """A Markdown table: a claim, what is measured, its value on every graph, and where it holds."""
     steering, refresh, lead, both = (
-        Results(folder / f"{name}.parquet") for name in ("steering", "refresh", "global", "lead")
+        Results(folder / f"{name}.parquet")
+        for name in ("steering", "refresh", "global", "count/lead")
     )
     altered = tuple(label for label in steering.labels if label != "greedy")
-    everything = tuple(label for label in both.labels if label != "oracle")
+    everything = tuple(label for label in lead.labels if label not in ("oracle", "bound"))
+    counted = tuple(label for label in both.labels if label != "oracle")
 
     def randomised(step: int | None) -> Callable[[str], float]:
         return lambda graph: (
@@ -89,8 +91,8 @@ def claims(folder: Path) -> str:
 
     def ranks(graph: str) -> float:
         return _rank_correlation(
-            np.array([both.at(graph, label, LATE, "sum") for label in everything]),
-            np.array([both.at(graph, label, LATE, "count") for label in everything]),
+            np.array([both.at(graph, label, LATE, "sum") for label in counted]),
+            np.array([both.at(graph, label, LATE, "count") for label in counted]),
         )
 
     lines: list[tuple[str, str, Callable[[str], float], Callable[[float], bool]]] = [

@@ -61,9 +61,8 @@ class Unit:
 
 def _crawl(unit: Unit, graph: Graph) -> Columns:
     setting = unit.setting
-    gains, _ = unit.crawl.gains(
-        graph, setting.seeds(graph, unit.number), setting.steps, setting.seed + unit.number
-    )
+    seeds, dice = setting.seeds(graph, unit.number), setting.seed + unit.number
+    gains, _ = unit.crawl.gains(graph, seeds, setting.steps, dice, idle=False)
     total = np.concatenate([[0.0], np.cumsum(gains)])
     return {
         "step": setting.marks.astype(np.float64),
