@@ -247,6 +247,21 @@ def test_statistics() -> None:
     assert math.isnan(geometric([]))
 
 
+@pytest.mark.parametrize("estimator", ["oracle", "n", "lnh", "hybrid[n,lnh,10]"])
+@pytest.mark.parametrize("refresh", [1, 7])
+def test_a_crawl_that_has_found_everything_may_end(
+    graph: Graph, estimator: str, refresh: int
+) -> None:
+    crawl = Crawl(estimator, refresh=refresh)
+    seeds = draw(graph, 8, 0.0, 1)
+    whole, _ = crawl.gains(graph, seeds, graph.node_count, 1)
+    gains, visited = crawl.gains(graph, seeds, graph.node_count, 1, idle=False)
+    assert gains.tolist() == whole[: len(gains)].tolist()
+    assert not whole[len(gains) :].any()
+    assert len(gains) < len(whole)
+    assert len(visited) == len(gains)
+
+
 def test_progress_says_what_is_left(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
