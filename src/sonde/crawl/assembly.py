@@ -8,7 +8,6 @@ its score times what its place still yields (see ``sources.web.traps``).
 from __future__ import annotations
 
 import hashlib
-import zlib
 from collections.abc import Callable, Sequence
 from sys import intern
 
@@ -26,6 +25,7 @@ from sonde.sources.web.feeds import Feed, is_feed, read_feed
 from sonde.sources.web.page import Page, PageLink, plain_page, read_page
 from sonde.sources.web.pdf import read_pdf
 from sonde.sources.web.robots import RobotsCache, directives
+from sonde.store.packing import packed
 
 HTML = frozenset(("text/html", "application/xhtml+xml", ""))
 FEEDS = frozenset(
@@ -178,7 +178,7 @@ class Assembler:
     def _text(self, page: Page) -> bytes | None:
         if self.keep is not None or not self.settings.text:
             return None
-        return zlib.compress(page.content.encode("utf-8", "replace"), 1)
+        return packed(page.content)
 
     def _speaks(self, language: str) -> bool:
         return any(
@@ -209,30 +209,27 @@ class Assembler:
     ) -> list[Link]:
         """The links to follow, each target once, with the sum of its promises."""
         number_of = self.book.explorer.number_of
-        factor_of = self.memory.traps.factor
+        stands_for, factor_of = self.stands_for, self.memory.traps.factor
         heeds = self.settings.nofollow
-        decided: dict[str, tuple[str, float] | None] = {}
-        found: dict[str, float] = {}
+        promised: dict[str, float] = {}
         for link, alpha in zip(links, alphas, strict=True):
             url = link.url
             if heeds and link.nofollow:
                 if number_of(url) is None:
                     self.book.journal.refuse(url, "nofollow", lease)
-                continue
-            if url in decided:
-                decision = decided[url]
             else:
-                target = self.stands_for(url)
-                decision = (target, factor_of(target))
-                if number_of(target) is None:
-                    why = self._refusal(target, depth, now)
-                    if why is not None:
-                        self.book.journal.refuse(url, why, lease)
-                        decision = None
-                decided[url] = decision
-            if decision is not None:
-                target, factor = decision
-                found[target] = found.get(target, 0.0) + alpha * factor
+                promised[url] = promised.get(url, 0.0) + alpha
+        found: dict[str, float] = {}
+        for url, alpha in promised.items():
+            target = stands_for(url)
+            if number_of(target) is None:
+                why = self._refusal(target, depth, now)
+                if why is not None:
+                    self.book.journal.refuse(url, why, lease)
+                    continue
+            if target != url and number_of(url) is None:
+                self.book.journal.refuse(url, "duplicate", lease)
+            found[target] = found.get(target, 0.0) + alpha * factor_of(target)
         # One string a host, not one a link: there are a million links to remember.
         return [Link(target, alpha, intern(group_of(target))) for target, alpha in found.items()]
 

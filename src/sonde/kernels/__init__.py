@@ -10,8 +10,9 @@ visited; a ``Leaf`` ranks it (``Tournament``, ``Linear``, ``Regression``, ``Chan
 a ``Chooser`` says which leaf picks; ``Links`` remember what was seen; a ``Signal`` turns links
 into features (``Neighbourhood``, ``SecondLevel``, ``Cash``, ``Navigation``); the ``Model`` ties
 them together; ``replay`` runs a model over a recorded graph. Apart from these stand the kernels
-of graphs: ``adjacency`` and ``naming`` build them, ``coverage`` chooses seeds; and ``wikitext``,
-which strips text, given as code points, of its markup.
+of graphs: ``adjacency`` and ``naming`` build them, ``coverage`` chooses seeds; those of the most
+cited: ``Weights`` and a ``Summit`` under ``Expansion`` and ``Recrawl``, which ``discovery`` and
+``Tracking`` drive; and ``wikitext``, which strips text, given as code points, of its markup.
 
 A model is built for one engine: ``load("compiled")`` or ``load("python")``.
 """
@@ -28,7 +29,8 @@ from types import ModuleType, SimpleNamespace
 
 NAMES = (
     "dice frontier tournament linear regression chance custom chooser links signals "
-    "neighbourhood second cash navigation model replay"
+    "neighbourhood second cash navigation model replay "
+    "weights summit expansion recrawl discovery tracking"
 ).split()
 
 
