@@ -44,6 +44,7 @@ FIGURES = (
     "time",
     "lead-sum-relative",
     "lead-sum-short",
+    "lead-count-relative",
     "bandits",
 )
 START, END = "<!-- claims: generated -->", "<!-- end of claims -->"
@@ -70,7 +71,8 @@ def main() -> int:
         made = args.work / "count/lead.md" if name == "count" else args.work / f"{name}.md"
         shutil.copy(made, args.output / f"{name}.md")
     for name in FIGURES:
-        for path in sorted((args.work / "figures").glob(f"{name}*")):
+        folder = args.work / "count" if "-count" in name else args.work
+        for path in sorted((folder / "figures").glob(f"{name}*")):
             if path.stem.removeprefix(name).lstrip("-").isdecimal() or path.stem == name:
                 shutil.copy(path, args.output / "figures")
     for path in args.output.glob("*.md"):
