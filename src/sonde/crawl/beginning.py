@@ -258,7 +258,7 @@ def opened_run(path: str | Path, kind: Kind, settings: dict[str, Any]) -> Beginn
     run = Run.open(path)
     try:
         if run.config["source"] != kind.name:
-            raise InputError(f"{path}: not a crawl of the Web, but of another source")
+            raise InputError(f"{path}: not a crawl of the Web, but of a source of its own")
         if run.power_lost and not run.meta("track_open"):
             raise InputError(
                 f"{path}: the machine went down during the crawl: resume it first, so that the"
