@@ -13,6 +13,7 @@ from sonde.cli.hindsight import Moment, explorer_of, hindsight
 from sonde.cli.printing import amount, harmless, number, print_table
 from sonde.crawl.naming import possible_names
 from sonde.errors import InputError
+from sonde.sources.peers.wire import REASONS as PEER_REASONS
 from sonde.sources.web.exchange import REASONS
 from sonde.store.reading import RunReader
 from sonde.store.summary import RANKED
@@ -41,6 +42,7 @@ _REASONS = REASONS | {
     "forgotten": "removed from this run by sonde forget",
     "interrupted": "the crawl was stopped while it was being asked for",
 }
+_REASONS |= PEER_REASONS
 
 
 def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
@@ -158,7 +160,9 @@ def _verdict(reader: RunReader, found: Trace, moments: list[Moment]) -> str:
 def _print_page(found: Trace) -> None:
     page = found.page
     assert page is not None
-    print(f"{page.status} {harmless(page.media_type)} {harmless(page.language)}".rstrip())
+    about = [str(page.status or ""), harmless(page.media_type), harmless(page.language)]
+    if any(about):
+        print(*filter(None, about))
     if page.title:
         print(f"title: {harmless(page.title, 200)}")
     if page.final_url != found.url:

@@ -32,6 +32,13 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     parser.add_argument("run_folder", metavar="run", type=Path, help="a run folder")
     parser.add_argument("--top", type=_count, default=10, help="best pages (default: %(default)s)")
     parser.add_argument("--hosts", type=_count, default=10, help="hosts (default: %(default)s)")
+    parser.add_argument(
+        "--threshold",
+        type=float,
+        default=0.0,
+        metavar="X",
+        help="scores above it count as finds (default: 0)",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(run=run)
 
@@ -40,14 +47,15 @@ def run(args: argparse.Namespace) -> int:
     """Print what came of a run."""
     with RunReader(args.run_folder) as reader:
         if args.json:
-            print(json.dumps(as_json(reader, args.top)))
+            print(json.dumps(as_json(reader, args.top, args.threshold)))
         else:
-            _print(reader, args.top, args.hosts)
+            _print(reader, args.top, args.hosts, args.threshold)
     return 0
 
 
-def as_json(reader: RunReader, top: int) -> dict[str, Any]:
+def as_json(reader: RunReader, top: int, threshold: float = 0.0) -> dict[str, Any]:
     """The object that ``--json`` prints; all hosts are in it."""
+    merit = summary.merit(reader, threshold)
     return {
         "run": str(reader.folder),
         "stop": reader.stop,
@@ -61,6 +69,8 @@ def as_json(reader: RunReader, top: int) -> dict[str, Any]:
         "refused_by_reason": summary.refusals(reader),
         "flags": summary.flags(reader),
         "ranks": asdict(summary.ranks(reader)),
+        "threshold": threshold,
+        "merit": None if merit is None else asdict(merit),
         "harvest": [asdict(point) for point in summary.harvest(reader)],
     }
 
@@ -74,7 +84,7 @@ def budget(reader: RunReader) -> int | None:
     return settings_of(reader).limits.requests
 
 
-def _print(reader: RunReader, top: int, most_hosts: int) -> None:
+def _print(reader: RunReader, top: int, most_hosts: int, threshold: float) -> None:
     totals = summary.totals(reader)
     stop = harmless(reader.stop or "")
     meaning = f"stopped: {STOPS.get(stop, stop)}" if stop else "not finished"
@@ -95,6 +105,12 @@ def _print(reader: RunReader, top: int, most_hosts: int) -> None:
     if totals.in_flight:
         print(f"{totals.in_flight:,} requests in flight")
     _print_harvest(reader)
+    merit = summary.merit(reader, threshold)
+    if merit is not None:
+        print(
+            f"harvest rate {merit.harvest_rate:.3f} (scores above {threshold:g}), efficiency"
+            f" {merit.efficiency:.3f} (of the same visits best first), GPR {merit.gpr:.3f}"
+        )
     _print_ranks(reader)
     best = summary.best_pages(reader, top)
     if best:

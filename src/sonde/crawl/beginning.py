@@ -55,6 +55,9 @@ class Intent:
         if planned and "duration" in told and "requests" not in told:
             told["requests"], told["per"] = planned
         settings = Settings.of(told)
+        for name in kind.needs:
+            if not getattr(settings, name):
+                raise InputError(f"a crawl of {kind.name} needs a {name}")
         seeds = picked.seeds or list(kind.seeds(options, settings.topic))
         seeds = list(dict.fromkeys(kind.spelt(options, seed) for seed in seeds))
         return cls(kind, options, settings, objects, seeds).equipped()
@@ -241,7 +244,7 @@ def resumed_run(
         if not explorer.known:  # killed before the first commit
             begun.add_seeds()
         if budget is not None:
-            begun.book.raise_budget(_raised(explorer.account.budget, budget))
+            begun.book.raise_budget(raised(explorer.account.budget, budget))
         begun.notice = begun.attached.recall()
         begun.resumed = True
         run.journal.meta("stop", None)
@@ -326,7 +329,8 @@ _CHANGEABLE = frozenset(
 """Settings that no decision in the log rests on."""
 
 
-def _raised(budget: Budget, by: int | str | Budget) -> Budget:
+def raised(budget: Budget, by: int | str | Budget) -> Budget:
+    """A budget under a new limit of requests, or with ``+N`` so many more."""
     if isinstance(by, Budget):
         return by
     text = str(by).strip()

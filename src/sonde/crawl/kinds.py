@@ -25,6 +25,8 @@ BUILT_IN = {
     "bluesky": "sonde.sources.social:Bluesky",
     "api": "sonde.sources.social:Api",
     "form": "sonde.sources.form:Form",
+    "peers": "sonde.sources.peers.source:Peers",
+    "people": "sonde.crawl.interview:People",
 }
 """Where the built-in kinds are; a kind is imported when it is used."""
 

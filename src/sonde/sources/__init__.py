@@ -4,7 +4,7 @@ A *source* is anything that can be visited: it is given a node and answers with 
 finds there, a score, links and records. Each source is a room of its own and the only owner of
 whatever it needs to reach its nodes, so that the explorer, which sees nothing but the answers,
 works the same on all of them. ``graph`` is a recorded graph, held in memory: what simulations
-and experiments crawl. ``web`` is the live Web.
+and experiments crawl. ``web`` is the live Web, ``peers`` are peers that share files.
 
 Nouns. A *kind* (``kind``) makes sources from plain data: its *options* (``options``), which the
 run keeps, so that any run can be taken up again, shown and explained. A user names a source by

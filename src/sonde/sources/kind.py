@@ -78,6 +78,8 @@ class Kind:
     """The option that stands after the name, as in ``mastodon:SERVER``."""
     heeds: Collection[str] = ()
     """The settings that it listens to, besides those of every crawl (see ``crawl.settings``)."""
+    needs: Collection[str] = ()
+    """Those of them without which it can do nothing."""
     defaults: Mapping[str, Any] = {}
     """Settings that it is usually crawled with."""
     changeable: Collection[str] = ()

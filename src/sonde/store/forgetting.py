@@ -30,7 +30,8 @@ from sonde.store.packing import unpacked
 from sonde.store.run import Run
 from sonde.store.summary import FRONTIER
 
-_PREFIX = "forgotten:"
+PREFIX = "forgotten:"
+"""What a node without a name is called, with its number."""
 _WORD = re.compile(r"\w+")
 _ADDRESS = re.compile(r"[\w.@-]+")
 
@@ -104,7 +105,7 @@ def forget(folder: Path, node: str) -> int:
                 )
                 texts = _texts(database, names)
             database.execute("DELETE FROM refused WHERE url = ?", (node,))
-            _meta(run, node, f"{_PREFIX}{number}", names)
+            _meta(run, node, f"{PREFIX}{number}", names)
             database.execute("COMMIT")
         except BaseException:
             database.execute("ROLLBACK")
@@ -128,12 +129,12 @@ def _archived(run: Run, number: int, node: str) -> list[str]:
 def _node(database: sqlite3.Connection, number: int, node: str) -> None:
     """The node without its name and its page, and off the frontier."""
     waiting = database.execute(f"SELECT 1 FROM ({FRONTIER}) WHERE number = ?", (number,)).fetchone()
-    database.execute("UPDATE nodes SET url = ? WHERE number = ?", (f"{_PREFIX}{number}", number))
+    database.execute("UPDATE nodes SET url = ? WHERE number = ?", (f"{PREFIX}{number}", number))
     database.execute(
         "UPDATE pages SET final_url = ?, language = '', title = '', fingerprint = 0,"
         " digest = NULL, etag = NULL, modified = NULL, canonical = NULL, text = NULL"
         " WHERE node = ?",
-        (f"{_PREFIX}{number}", number),
+        (f"{PREFIX}{number}", number),
     )
     database.execute("UPDATE pages SET final_url = '' WHERE final_url = ?", (node,))
     if waiting is None:
