@@ -167,7 +167,7 @@ class Learning:
 
     def _problem(self, node: Tracked, problem: FetchProblem, now: float) -> str:
         reason = problem.detail if problem.reason == "not-allowed" else problem.reason
-        if reason in ("budget", "host-budget", "domain-budget"):
+        if reason == "budget":
             if node.last is None:
                 self.mind.expansion.state[node.id] = 0
                 self.mind.expansion.enter(node.id)
