@@ -297,8 +297,11 @@ class Explorer:
         if opened.leaf >= 0:
             model.learn(opened.leaf, opened.snapshot, gain)
         alphas: dict[int, float] = {}
+        known = self._numbers.get
         for link in visit.links:  # parallel links count as one, at the first one's place
-            target = self._number(link.target, link.group)
+            target = known(link.target)
+            if target is None:
+                target = self._number(link.target, link.group)
             if target != opened.number:
                 alphas[target] = alphas.get(target, 0.0) + link.score
         start = model.links.append(list(alphas), list(alphas.values()))
