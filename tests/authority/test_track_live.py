@@ -29,7 +29,7 @@ from track_sites import (
     tracked,
 )
 
-from sonde.authority.live import LiveTracker, Looked, Ranked
+from sonde.authority.live import LiveTracker, Looked, Ranked, learning
 from sonde.cli import main
 from sonde.crawl import Crawl
 from sonde.errors import InputError
@@ -232,6 +232,14 @@ def test_hosts_keep_their_delay_and_their_budget(tmp_path: Path) -> None:
     assert dropped == [("host-budget",)]
 
 
+def test_nothing_to_visit(tmp_path: Path) -> None:
+    clock = TurnedClock()
+    with ChangingSite(lambda path, now: (410, "", {}), clock) as site:
+        run = crawled(tmp_path / "run", [site.url("/")], 2)
+        assert tracked(run, clock, 9).stopped == "nothing"  # type: ignore[attr-defined]
+    assert clock.now() == BEGIN
+
+
 def test_servers_that_date_their_pages(tmp_path: Path) -> None:
     """Without tags, Last-Modified makes a request conditional."""
 
@@ -350,6 +358,34 @@ def test_servers_in_trouble(tmp_path: Path) -> None:
     assert len(tries) <= 6
     gaps = [late - early for early, late in pairwise(tries[1:])]
     assert gaps == sorted(gaps)
+
+
+def test_a_page_that_nobody_foresaw(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An error in reading one page sets it aside; all else goes on, and nothing is half known."""
+
+    def script(path: str, now: float) -> Answer:
+        if path == "/":
+            return page("home", ["/a", "/cursed"])
+        return page(path, ["/", "/behind"]) if path[1:] in ("a", "cursed", "behind") else NOT_FOUND
+
+    def feeds(body: bytes, url: str, content_type: str = "") -> list[str]:
+        if url.endswith("/cursed"):
+            raise ZeroDivisionError
+        return []
+
+    monkeypatch.setattr(learning, "feeds_of", feeds)
+    clock = TurnedClock()
+    with ChangingSite(script, clock) as site:
+        run = crawled(tmp_path / "run", [site.url("/")], 2)
+        tracker = tracked(run, clock, 2, per_hour=4)
+    states = dict(rows(run, "SELECT url, state FROM tracked"))
+    assert states[site.url("/cursed")] == "dropped"
+    assert states[site.url("/behind")] == states[site.url("/a")] == "visited"
+    assert tracker.mind.known == len(states)
+    assert rows(run, "SELECT count(*) FROM sent WHERE outcome = 'error'") == [(5,)]
+    assert len(caplog.records) == 5
 
 
 # -- lists: feeds and sitemaps -------------------------------------------------------------------
