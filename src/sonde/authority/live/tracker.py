@@ -24,7 +24,7 @@ from sonde.authority.live.learning import Learning
 from sonde.authority.live.mind import Mind
 from sonde.authority.live.plan import Plan
 from sonde.authority.live.rate import Rate
-from sonde.authority.live.web import Tracked, TrackedWeb
+from sonde.authority.live.web import TrackedKind, TrackedWeb
 from sonde.crawl.beginning import Beginning, opened_run
 from sonde.errors import SondeError, StoreError
 from sonde.sources.web.exchange import Outcome
@@ -107,7 +107,7 @@ class LiveTracker:
 
     async def run(self) -> str:
         """Track until the time is up, the budget is spent, or somebody stops it; why it ended."""
-        begun = opened_run(self.path, Tracked(), self._settings)
+        begun = opened_run(self.path, TrackedKind(), self._settings)
         failed = False
         try:
             self._open(begun)

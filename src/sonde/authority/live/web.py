@@ -46,7 +46,7 @@ class PacedApproach(Approach):
         return why
 
 
-class Tracked(Web):
+class TrackedKind(Web):
     """The kind of the source below: of the Web, for a tracker."""
 
     @property
