@@ -14,6 +14,7 @@ from sonde.errors import (
     LeaseError,
     ObjectiveError,
     SondeError,
+    SourceError,
     SpecError,
 )
 from sonde.explorer import Explorer
@@ -45,6 +46,7 @@ __all__ = [
     "Simulation",
     "Skip",
     "SondeError",
+    "SourceError",
     "SpecError",
     "Spend",
     "Visit",

@@ -112,7 +112,7 @@ def test_killed_at_many_points(tmp_path: Path, concurrency: int, estimator: str)
 
 
 def _told_again(folder: Path) -> object:
-    begun = resumed_run(folder, None, 1000, {"delay": 0})
+    begun = resumed_run(folder, None, {}, 1000, {"delay": 0})
     try:
         return state(begun.book.explorer)
     finally:
@@ -376,7 +376,7 @@ def test_a_scorer_that_learns_goes_on_from_what_it_learned(tmp_path: Path) -> No
         parts.run_to_end()
         assert whole.beginning is not None
         assert parts.beginning is not None
-        left, right = whole.beginning.source, parts.beginning.source
+        left, right = whole.beginning.attached.source, parts.beginning.attached.source
         assert left.scorer.state() == right.scorer.state()  # type: ignore[attr-defined]
         assert whole.result is not None
         assert parts.result is not None

@@ -15,7 +15,7 @@ from sonde.audit import SiteAudit, audit, poll
 from sonde.audit.sheet import LEADER_HEADS, comparison, leader_rows, save
 from sonde.cli.printing import harmless, print_table
 from sonde.crawl import Crawl
-from sonde.crawl.beginning import addresses
+from sonde.crawl.web import Web
 from sonde.errors import InputError
 
 _EPILOG = """examples:
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     """Poll, measure, and print."""
     if args.budget < 1 or args.top < 0:
         raise InputError("--budget must be 1 or more, and --top 0 or more")
-    sites = addresses(args.urls)
+    sites = list(dict.fromkeys(Web().spelt(None, url) for url in args.urls))
     if args.output is not None and args.output.exists():
         raise InputError(f"{args.output}: already there; name a new folder")
     settings: dict[str, Any] = {

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from sonde.cli.display import fact, label
 from sonde.cli.hindsight import settings_of
 from sonde.cli.printing import amount, harmless, number, print_table
 from sonde.crawl.events import STOPS
@@ -59,6 +60,8 @@ def as_json(reader: RunReader, top: int, threshold: float = 0.0) -> dict[str, An
         "run": str(reader.folder),
         "stop": reader.stop,
         "budget": budget(reader),
+        "source": (reader.meta("config") or {}).get("source", "web"),
+        "facts": reader.meta("facts") or {},
         **asdict(summary.totals(reader)),
         "best": [asdict(page) for page in summary.best_pages(reader, top)],
         "spend": [asdict(reason) for reason in summary.reasons(reader)],
@@ -93,9 +96,12 @@ def _print(reader: RunReader, top: int, most_hosts: int, threshold: float) -> No
         f"{_span(totals)}"
     )
     print(
-        f"{totals.known:,} URLs known, {totals.frontier:,} of them still on the frontier;"
-        f" {totals.refused:,} refused"
+        f"{totals.known:,} {_nodes(reader)} known, {totals.frontier:,} of them still on the"
+        f" frontier; {totals.refused:,} refused"
     )
+    facts = reader.meta("facts") or {}
+    if facts:
+        print(", ".join(f"{label(name)} {fact(value)}" for name, value in facts.items()))
     if totals.in_flight:
         print(f"{totals.in_flight:,} requests in flight")
     _print_harvest(reader)
@@ -108,9 +114,10 @@ def _print(reader: RunReader, top: int, most_hosts: int, threshold: float) -> No
     _print_ranks(reader)
     best = summary.best_pages(reader, top)
     if best:
-        print("\nbest pages")
+        several = nouns_of(reader)[1]
+        print(f"\nbest {several}")
         print_table(
-            (">score", ">predicted", "url", "title"),
+            (">score", ">predicted", "url" if several == "pages" else nouns_of(reader)[0], "title"),
             [
                 (number(page.score), number(page.predicted), page.url, harmless(page.title, 60))
                 for page in best
@@ -133,11 +140,23 @@ def _print(reader: RunReader, top: int, most_hosts: int, threshold: float) -> No
     )
     _print_hosts(reader, most_hosts)
     for title, counts in (
-        ("URLs not taken", summary.refusals(reader)),
+        (f"{_nodes(reader)} not taken", summary.refusals(reader)),
         ("pages marked", summary.flags(reader)),
     ):
         if counts:
             print(f"\n{title}: " + ", ".join(f"{harmless(k)} {v:,}" for k, v in counts.items()))
+
+
+def nouns_of(reader: RunReader) -> tuple[str, str]:
+    """What the nodes of the run are called, one and several."""
+    config = reader.meta("config") or {}
+    one, several = config.get("kind", {}).get("nouns", ("page", "pages"))
+    return harmless(one, 40), harmless(several, 40)
+
+
+def _nodes(reader: RunReader) -> str:
+    several = nouns_of(reader)[1]
+    return "URLs" if several == "pages" else several
 
 
 def _print_hosts(reader: RunReader, most: int) -> None:

@@ -13,13 +13,13 @@ from collections.abc import Callable, Sequence
 from sys import intern
 
 from sonde.crawl.book import VISITED, Book
-from sonde.crawl.facts import PageFacts, PageVisit
 from sonde.crawl.hosts import Hosts
 from sonde.crawl.memory import Memory
 from sonde.crawl.scope import Scope
 from sonde.crawl.settings import Settings
 from sonde.records import Failure, Lease, Link, Outcome, Place, Skip
 from sonde.scorers.document import Scorer
+from sonde.sources.facts import PageFacts, PageVisit
 from sonde.sources.web.address import group_of
 from sonde.sources.web.exchange import Response
 from sonde.sources.web.feeds import Feed, is_feed, read_feed
@@ -174,6 +174,7 @@ class Assembler:
                 modified=response.headers.get("Last-Modified"),
                 rtt=response.rtt,
                 flags="feed cut" if feed.cut else "feed",
+                warc=self.keep(response) if self.keep is not None else None,
                 level=True,
             ),
         )

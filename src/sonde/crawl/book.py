@@ -17,11 +17,12 @@ import numpy as np
 
 from sonde import snapshot
 from sonde.budgets import Budget
-from sonde.crawl.facts import PageFacts, PageVisit
 from sonde.errors import InputError
 from sonde.explorer import Explorer
 from sonde.records import Failure, Group, Lease, Link, Node, Outcome, Spend, Visit
+from sonde.sources.facts import PageFacts, PageVisit
 from sonde.store.history import pack_places, units_of
+from sonde.store.packing import packed
 from sonde.store.run import Run
 
 WAITING, LEASED, VISITED, DROPPED = range(4)
@@ -246,7 +247,12 @@ class Book:
             self.journal.snapshot("explorer", state)
 
     def _page(self, lease: Lease, number: int, visit: Visit, data: dict[str, Any]) -> None:
-        facts = visit.facts if isinstance(visit, PageVisit) else None
+        facts = None
+        if isinstance(visit, PageVisit):
+            facts = visit.facts
+            for node, reason in visit.refused:
+                if self.explorer.number_of(node) is None:
+                    self.journal.refuse(node, reason, lease.number)
         if facts is None:
             facts = PageFacts(str(lease.node))
             if self.explorer.placed:  # what a URL says of itself need not be kept; this does
@@ -275,7 +281,7 @@ class Book:
                 facts.rtt,
                 facts.canonical,
                 facts.flags,
-                facts.text,
+                packed(facts.text) if isinstance(facts.text, str) else facts.text,
                 facts.warc,
                 targets,
                 scores,

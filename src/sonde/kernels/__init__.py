@@ -13,7 +13,8 @@ visited; a ``Leaf`` ranks it (``Tournament``, ``Linear``, ``Regression``, ``Rele
 ``replay`` runs a model over a recorded graph. Apart from these stand the kernels of graphs:
 ``adjacency`` and ``naming`` build them, ``coverage`` chooses seeds, ``harvest`` judges crawls; and
 those of the most cited: ``Weights`` and a ``Summit`` under ``Expansion`` and ``Recrawl``, which
-``discovery`` and ``Tracking`` drive.
+``discovery`` and ``Tracking`` drive. ``wikitext`` strips text of its markup, ``markup`` reads
+HTML, ``prints`` makes fingerprints.
 
 A model is built for one engine: ``load("compiled")`` or ``load("python")``.
 """

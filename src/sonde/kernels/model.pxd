@@ -20,6 +20,7 @@ cdef class Model:
     cdef int[::1] candidates
 
     cpdef int pick(self)
+    cdef int alternative(self, Leaf leaf, double threshold)
     cpdef void snapshot(self, int slot, double[::1] out)
     cpdef void learn(self, int leaf, double[::1] snapshot, double gain)
     cpdef void visit(self, int node, double score, long long start, long long end)

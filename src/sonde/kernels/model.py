@@ -86,16 +86,19 @@ class Model:
         else:
             self.predicted = leaf.best_value
             if self.certain < 1.0 and self.dice.uniform() >= self.certain:
-                if self.candidates.shape[0] < self.frontier.live:
-                    self.candidates = np.zeros(2 * self.frontier.live, dtype=np.intc)
-                count: cython.int = leaf.within(
-                    self.predicted - self.slack * abs(self.predicted), self.candidates
-                )
-                slot = self.candidates[self.dice.below(count)]
+                slot = self.alternative(leaf, self.predicted - self.slack * abs(self.predicted))
                 self.predicted = leaf.estimate(slot)
         self.frontier.take(slot)
         self.step += 1
         return slot
+
+    def alternative(self, leaf, threshold):
+        """A selectable row that reaches the threshold, each with equal chances."""
+        if threshold <= leaf.lowest:  # all of them do: counting is enough
+            return self.frontier.nth(self.dice.below(self.frontier.selectable()))
+        if self.candidates.shape[0] < self.frontier.live:
+            self.candidates = np.zeros(2 * self.frontier.live, dtype=np.intc)
+        return self.candidates[self.dice.below(leaf.within(threshold, self.candidates))]
 
     def snapshot(self, slot, out):
         """Copy the features of a row: what was known when it was asked."""

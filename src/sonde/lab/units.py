@@ -64,16 +64,15 @@ class Unit:
 
 def _crawl(unit: Unit, graph: Graph) -> Columns:
     setting = unit.setting
-    gains, visited = unit.crawl.gains(
-        graph, setting.seeds(graph, unit.number), setting.steps, setting.seed + unit.number
-    )
+    seeds, dice = setting.seeds(graph, unit.number), setting.seed + unit.number
+    gains, visited = unit.crawl.gains(graph, seeds, setting.steps, dice, idle=False)
     rate, gpr = hits_and_backtracks(
         graph.scores[visited], followed(graph.indptr, graph.targets, visited), setting.threshold
     )
     last = np.minimum(setting.marks, len(gains))
     total = np.concatenate([[0.0], np.cumsum(gains)])
     area = np.concatenate([[0.0], np.cumsum(total[1:])])
-    # A crawl that has run out of nodes keeps what it has: its curve goes on as it is.
+    # A crawl that has run out of nodes, or found all that scores, is over: it keeps what it has.
     return {
         "step": setting.marks.astype(np.float64),
         "gain": total[last],
