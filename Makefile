@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test bench bench-web bench-seeds figures clean
+.PHONY: demo test bench bench-web bench-seeds bench-sources figures clean
 
 demo: $(VENV)/.installed
 	$(BIN)/sonde demo
@@ -33,6 +33,10 @@ bench-web: $(VENV)/.ready
 	$(BIN)/pip install --quiet -e '.[bench]'
 	$(BIN)/python benchmarks/web.py $(PAGES) --site "$(SITE)" --pages 1300 -o benchmarks/results/web.md
 	$(BIN)/python benchmarks/readme.py
+
+# Needs a file of posts: make bench-sources POSTS=posts.tsv.xz
+bench-sources: $(VENV)/.ready
+	$(BIN)/python benchmarks/sources.py $(if $(POSTS),--posts $(POSTS)) -o docs/results/sources.md
 
 figures: $(VENV)/.ready
 	$(BIN)/python docs/figures.py

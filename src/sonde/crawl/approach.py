@@ -154,8 +154,10 @@ class Approach:
         host = self._source.hosts[self._asking]
         host.bytes += answer.received
         self._allowance.receive(answer.received)
-        if isinstance(answer, Response):
-            host.answered(answer.rtt)
+        response = answer if isinstance(answer, Response) else answer.response
+        if response is not None:
+            host.answered(response.rtt)
+            self._source.book.clock(self._asking, response.rtt)
         self._release(answer)
 
     def end(self) -> None:

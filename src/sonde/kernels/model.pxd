@@ -12,7 +12,7 @@ cdef class Model:
     cdef public Dice dice
     cdef public Chooser chooser
     cdef public Neighbourhood neighbourhood
-    cdef public object signals
+    cdef public object signals, places, quickness
     cdef public double certain, slack
     cdef public long long step
     cdef public int chosen

@@ -18,8 +18,22 @@ else:
 
 
 class Model:
-    def __init__(self, frontier, links, dice, chooser, neighbourhood, signals, certain, slack):
-        """Altered greedy: with probability `certain` the argmax, otherwise any node whose
+    def __init__(
+        self,
+        frontier,
+        links,
+        dice,
+        chooser,
+        neighbourhood,
+        signals,
+        certain,
+        slack,
+        places=None,
+        quickness=None,
+    ):
+        """`places` and `quickness` are those among the signals that are told of URLs and clocks.
+
+        Altered greedy: with probability `certain` the argmax, otherwise any node whose
         estimate is within `slack` of the highest, as a share of its magnitude."""
         self.frontier = frontier
         self.links = links
@@ -27,6 +41,8 @@ class Model:
         self.chooser = chooser
         self.neighbourhood = neighbourhood
         self.signals = signals
+        self.places = places
+        self.quickness = quickness
         self.certain = certain
         self.slack = slack
         self.step = 0

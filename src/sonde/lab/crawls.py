@@ -90,5 +90,6 @@ class Crawl:
             budget=budget,
             nodes=graph.node_count,
             links=(graph.targets, graph.link_scores),
+            places=lambda: graph.places,
             truths=value_of(graph, self.objective),
         )

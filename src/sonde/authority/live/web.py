@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from sonde.crawl.approach import Approach
-from sonde.crawl.web import WebSource
+from sonde.crawl.web import Web, WebSource
 from sonde.sources.web.address import group_of
 from sonde.sources.web.exchange import Outcome
 
@@ -43,6 +43,14 @@ class PacedApproach(Approach):
         if why is None:
             await self._wait()
         return why
+
+
+class Tracked(Web):
+    """The kind of the source below: of the Web, for a tracker."""
+
+    @property
+    def makes(self) -> type[WebSource]:
+        return TrackedWeb
 
 
 class TrackedWeb(WebSource):
