@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -26,6 +27,9 @@ SPECS = [
     "nr:exact",
     "bfs",
     "random",
+    "auto",
+    "yield:k=2",
+    "hybrid[n,auto,3]",
     "hybrid[n,lnh,3]",
     "mab:eps=0.4[n,lnh,random]",
     "mab:var:eps=0.5[n,e]",
@@ -38,7 +42,7 @@ def grouped(visit: Visit) -> Visit:
     """The same visit, with the parity of a target as its group."""
     return Visit(
         visit.score,
-        [Link(link.target, link.score, int(link.target) % 3) for link in visit.links],  # type: ignore[call-overload]
+        [replace(link, group=int(link.target) % 3) for link in visit.links],  # type: ignore[call-overload]
         visit.records,
     )
 
@@ -152,7 +156,7 @@ def test_a_retold_log_and_a_snapshot_go_on_alike(
     assert original.stop_reason == retold.stop_reason == restored.stop_reason
 
 
-@pytest.mark.parametrize("spec", ["n", "lnh", "opic", "bfs", "ne2", "nr:exact"])
+@pytest.mark.parametrize("spec", ["n", "lnh", "opic", "bfs", "ne2", "nr:exact", "auto"])
 @settings(max_examples=60, deadline=None)
 @given(data=st.data(), world=worlds(30), seed=st.integers(0, 3))
 def test_greedy_is_exact_over_the_ready_groups(
@@ -240,6 +244,16 @@ def test_a_dropped_node_does_not_come_back() -> None:
     explorer.tell(lease, Skip("robots"))
     explorer.tell(second, Visit(1.0, [Link("c", 1.0)]))
     assert [lease.node for lease in explorer.ask(5)] == ["d"]
+
+
+@pytest.mark.parametrize("word", [-1, 65_536])
+def test_impossible_words_are_refused_before_anything_changes(word: int) -> None:
+    explorer = sonde.Explorer("auto", budget=2)
+    explorer.add_seeds(["a"])
+    (lease,) = explorer.ask()
+    with pytest.raises(sonde.InputError, match=r"visit of 'a': words must be .* 0 to 65,535"):
+        explorer.tell(lease, Visit(1.0, [Link("b", words=[7, word])]))
+    assert explorer.tell(lease, Visit(1.0, [Link("b", words=[7])])) == 1.0
 
 
 @pytest.mark.parametrize("score", [-1.0, math.nan, math.inf])

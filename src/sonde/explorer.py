@@ -21,6 +21,7 @@ import numpy as np
 from sonde.budgets import Account, Budget, budget_from
 from sonde.errors import InputError, LeaseError
 from sonde.estimators import DEFAULT, Estimator, assemble, estimator_from
+from sonde.kernels.words import WORDS
 from sonde.objectives import gain_of, objective_from
 from sonde.protocols import CustomEstimator, Floats, Objective
 from sonde.records import Failure, Group, Lease, Link, Node, Outcome, Spend, Visit
@@ -287,6 +288,10 @@ class Explorer:
         scores = [visit.score, *(link.score for link in visit.links)]
         if not all(0 <= score < math.inf for score in scores):
             raise InputError(f"visit of {node!r}: scores must be finite numbers of 0 or more")
+        if self._model.links.wordy and not all(
+            0 <= word < WORDS for link in visit.links for word in link.words
+        ):
+            raise InputError(f"visit of {node!r}: words must be numbers from 0 to {WORDS - 1:,}")
         return gain_of(self.objective, node, visit)
 
     def _learn(self, opened: Open, node: Node, visit: Visit, gain: float) -> None:
@@ -297,11 +302,15 @@ class Explorer:
         if opened.leaf >= 0:
             model.learn(opened.leaf, opened.snapshot, gain)
         alphas: dict[int, float] = {}
+        words: dict[int, dict[int, None]] = {}
+        wordy = model.links.wordy
         for link in visit.links:  # parallel links count as one, at the first one's place
             target = self._number(link.target, link.group)
             if target != opened.number:
                 alphas[target] = alphas.get(target, 0.0) + link.score
-        start = model.links.append(list(alphas), list(alphas.values()))
+                if wordy:
+                    words.setdefault(target, {}).update(dict.fromkeys(link.words))
+        start = model.links.append(list(alphas), list(alphas.values()), list(words.values()))
         model.visit(opened.number, visit.score, start, start + len(alphas))
 
     def _put_back(self, opened: Open) -> None:

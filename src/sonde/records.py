@@ -38,11 +38,15 @@ class Spend:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A directed edge seen on a visit; ``score`` says how promising its context looks."""
+    """A directed edge seen on a visit; ``score`` says how promising its context looks.
+
+    ``words`` are what it is called, as numbers that ``sonde.sources.words`` gives.
+    """
 
     target: Node
     score: float = 0.0
     group: Group = None
+    words: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)

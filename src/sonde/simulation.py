@@ -6,7 +6,7 @@ an oracle whose values change) drives an explorer by ask and tell; the sequence 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -180,6 +180,7 @@ class _Plan:
             budget=self.budget,
             nodes=graph.node_count,
             links=(graph.targets, graph.link_scores),
+            words=graph.link_words if self.estimator.reads_words() else None,
             truths=(graph.scores > 0).astype(np.float64) if counted else graph.scores,
         )
         kind = ("sum", "count", "distinct").index(str(self.objective))
@@ -254,6 +255,13 @@ def recorded_visits(graph: Graph, with_records: bool = False) -> Callable[[Node]
     """A function that gives the visit of any node of the graph."""
     records = records_of(graph) if with_records else None
     names = graph.names.to_pylist()
+    wording = graph.link_words
+
+    def words(link: int) -> Sequence[int]:
+        if wording is None:
+            return ()
+        found: list[int] = wording.words[wording.first[link] : wording.first[link + 1]].tolist()
+        return found
 
     def visit(node: Node) -> Visit:
         number = graph.index(node)
@@ -261,9 +269,12 @@ def recorded_visits(graph: Graph, with_records: bool = False) -> Callable[[Node]
         return Visit(
             score=float(graph.scores[number]),
             links=[
-                Link(names[target], score)
-                for target, score in zip(
-                    graph.targets[links].tolist(), graph.link_scores[links].tolist(), strict=True
+                Link(names[target], score, words=words(link))
+                for link, target, score in zip(
+                    range(links.start, links.stop),
+                    graph.targets[links].tolist(),
+                    graph.link_scores[links].tolist(),
+                    strict=True,
                 )
             ],
             records=records.of(number) if records is not None else (),

@@ -11,6 +11,8 @@ text form, and ``estimator_from`` reads it:
     lnh  lnh2  (:sum :max :avg)             online least squares over n, e, ne (and second level)
     opic  opic:e  opic:n  opic:ne           cash handed on along links
     nr  nr:exact  nr:d=0.3                  navigational rank
+    yield  yield:k=5                        what the parents' other children have brought
+    auto  auto:words=0                      the same, with degree, link scores, shares and words
     hybrid[first,second,steps]              one, then another that has learned meanwhile
     mab:eps=0.1[...]  mab:eps-first=0.1[...]  mab:var[...]      bandits over estimators
 
@@ -27,11 +29,13 @@ from sonde.estimators.flow import NavigationalRank, Opic
 from sonde.estimators.linear import Feature, LinearNeighbourhood
 from sonde.estimators.spec import DEFAULT, estimator_from, split_list
 from sonde.estimators.yardsticks import BreadthFirst, Oracle, Random
+from sonde.estimators.yields import Auto, ParentYield
 
 __all__ = [
     "DEFAULT",
     "FEATURES",
     "Assembly",
+    "Auto",
     "BreadthFirst",
     "Custom",
     "EpsilonFirst",
@@ -43,6 +47,7 @@ __all__ = [
     "NavigationalRank",
     "Opic",
     "Oracle",
+    "ParentYield",
     "Random",
     "VariableEpsilonFirst",
     "assemble",

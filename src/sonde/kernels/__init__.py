@@ -8,9 +8,10 @@ and numbers, know nothing of names, files or users, and import NumPy alone.
 The nouns, from the bottom: ``Dice`` draws; the ``Frontier`` is the table of rows that may be
 visited; a ``Leaf`` ranks it (``Tournament``, ``Linear``, ``Regression``, ``Chance``, ``Custom``);
 a ``Chooser`` says which leaf picks; ``Links`` remember what was seen; a ``Signal`` turns links
-into features (``Neighbourhood``, ``SecondLevel``, ``Cash``, ``Navigation``); the ``Model`` ties
-them together; ``replay`` runs a model over a recorded graph. Apart from these stand the kernels
-of graphs: ``adjacency`` and ``naming`` build them, ``coverage`` chooses seeds.
+into features (``Neighbourhood``, ``SecondLevel``, ``Cash``, ``Navigation``, ``Yields`` with its
+``Vocabulary``); the ``Model`` ties them together; ``replay`` runs a model over a recorded graph.
+Apart from these stand the kernels of graphs: ``adjacency`` and ``naming`` build them, ``coverage``
+chooses seeds.
 
 A model is built for one engine: ``load("compiled")`` or ``load("python")``.
 """
@@ -27,7 +28,7 @@ from types import ModuleType, SimpleNamespace
 
 NAMES = (
     "dice frontier tournament linear regression chance custom chooser links signals "
-    "neighbourhood second cash navigation model replay"
+    "neighbourhood second cash navigation words yields model replay"
 ).split()
 
 

@@ -24,6 +24,7 @@ from sonde.sources.graph.conversions import (
 from sonde.sources.graph.folder import open_folder
 from sonde.sources.graph.names import Names, names_of
 from sonde.sources.graph.saving import save
+from sonde.sources.graph.wording import Wording, wording
 
 
 class Graph:
@@ -130,6 +131,11 @@ class Graph:
 
     def __repr__(self) -> str:
         return f"<Graph of {self.node_count:,} nodes and {self.edge_count:,} edges>"
+
+    @cached_property
+    def link_words(self) -> Wording | None:
+        """The words of the links, where the edges have an `anchor` or a `context`."""
+        return wording(self.edge_columns, self.names, self.targets)
 
     @cached_property
     def _numbers_by_name(self) -> Names:
