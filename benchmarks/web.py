@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import importlib
 import json
 import os
 import platform
@@ -224,12 +225,13 @@ def contend(name: str, start: str, pages: int) -> None:
 
 def idle(name: str) -> None:
     """What importing costs, which is no part of a page."""
-    if name.startswith("sonde"):
-        pass
-    elif name.startswith("Scrapy"):
-        import scrapy.crawler  # noqa: F401
-    else:
-        import aiohttp  # noqa: F401
+    modules = {
+        "sonde": ["sonde.crawl"],
+        "Scrapy": ["scrapy.crawler", "scrapy.linkextractors", "selectolax.lexbor"],
+        "bare": ["aiohttp", "can_ada", "selectolax.lexbor", "uvloop"],
+    }
+    for module in modules[name.partition(" ")[0].rstrip(",")]:
+        importlib.import_module(module)
     usage = resource.getrusage(resource.RUSAGE_SELF)
     print(json.dumps({"cpu": usage.ru_utime + usage.ru_stime}))
 

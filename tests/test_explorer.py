@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -42,7 +41,7 @@ def grouped(visit: Visit) -> Visit:
     """The same visit, with the parity of a target as its group."""
     return Visit(
         visit.score,
-        [replace(link, group=int(link.target) % 3) for link in visit.links],  # type: ignore[call-overload]
+        [link._replace(group=int(link.target) % 3) for link in visit.links],  # type: ignore[call-overload]
         visit.records,
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 Node: TypeAlias = Hashable
 """Whatever names a node: a URL, an account, a keyword, a number."""
@@ -36,8 +36,7 @@ class Spend:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """A directed edge seen on a visit; ``score`` says how promising its context looks.
 
     ``words`` are what it is called, as numbers that ``sonde.sources.words`` gives.

@@ -8,8 +8,7 @@ its score times what its place still yields (see ``sources.web.traps``).
 from __future__ import annotations
 
 import hashlib
-import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from sys import intern
 
 from sonde.crawl.book import VISITED, Book
@@ -26,6 +25,8 @@ from sonde.sources.web.feeds import Feed, is_feed, read_feed
 from sonde.sources.web.page import Page, PageLink, plain_page, read_page
 from sonde.sources.web.pdf import read_pdf
 from sonde.sources.web.robots import RobotsCache, directives
+from sonde.sources.words import MOST, link_words
+from sonde.store.packing import packed
 
 HTML = frozenset(("text/html", "application/xhtml+xml", ""))
 FEEDS = frozenset(
@@ -67,6 +68,7 @@ class Assembler:
         self.book = book
         self.keep = keep
         self.scored = False  # since the scorer's state was last handed over
+        self._reads_words = book.explorer.estimator.reads_words()
         self._languages = tuple(language.lower() for language in settings.languages)
 
     # -- reading -------------------------------------------------------------------------------
@@ -121,7 +123,7 @@ class Assembler:
             beta = 0.0
         links: list[Link] = []
         if not (orders.nofollow and self.settings.nofollow):
-            links = self._links(page.links, alphas, depth + 1, lease.number, now)
+            links = self._links(page, alphas, depth + 1, lease.number, now)
         self.memory.visited(url, page.url, canonical, mark)
         kept = not orders.noindex
         return PageVisit(
@@ -162,7 +164,7 @@ class Assembler:
         self.scored = True
         return PageVisit(
             score=0.0,
-            links=self._links(spans, alphas, depth, lease.number, now),
+            links=self._links(page, alphas, depth, lease.number, now),
             facts=PageFacts(
                 final_url=response.url,
                 status=response.status,
@@ -178,7 +180,7 @@ class Assembler:
     def _text(self, page: Page) -> bytes | None:
         if self.keep is not None or not self.settings.text:
             return None
-        return zlib.compress(page.content.encode("utf-8", "replace"), 1)
+        return packed(page.content)
 
     def _speaks(self, language: str) -> bool:
         return any(
@@ -201,40 +203,53 @@ class Assembler:
 
     def _links(
         self,
-        links: Sequence[PageLink],
+        page: Page,
         alphas: Sequence[float],
         depth: int,
         lease: int,
         now: float,
     ) -> list[Link]:
-        """The links to follow, each target once, with the sum of its promises."""
+        """The links to follow, each target once, with the sum of its promises and its words."""
         number_of = self.book.explorer.number_of
-        factor_of = self.memory.traps.factor
+        stands_for, factor_of = self.stands_for, self.memory.traps.factor
         heeds = self.settings.nofollow
-        decided: dict[str, tuple[str, float] | None] = {}
-        found: dict[str, float] = {}
-        for link, alpha in zip(links, alphas, strict=True):
+        promised: dict[str, float] = {}
+        for link, alpha in zip(page.links, alphas, strict=True):
             url = link.url
             if heeds and link.nofollow:
                 if number_of(url) is None:
                     self.book.journal.refuse(url, "nofollow", lease)
-                continue
-            if url in decided:
-                decision = decided[url]
             else:
-                target = self.stands_for(url)
-                decision = (target, factor_of(target))
-                if number_of(target) is None:
-                    why = self._refusal(target, depth, now)
-                    if why is not None:
-                        self.book.journal.refuse(url, why, lease)
-                        decision = None
-                decided[url] = decision
-            if decision is not None:
-                target, factor = decision
-                found[target] = found.get(target, 0.0) + alpha * factor
+                promised[url] = promised.get(url, 0.0) + alpha
+        found: dict[str, float] = {}
+        for url, alpha in promised.items():
+            target = stands_for(url)
+            if number_of(target) is None:
+                why = self._refusal(target, depth, now)
+                if why is not None:
+                    self.book.journal.refuse(url, why, lease)
+                    continue
+            if target != url and number_of(url) is None:
+                self.book.journal.refuse(url, "duplicate", lease)
+            found[target] = found.get(target, 0.0) + alpha * factor_of(target)
+        words = self._words(page, found) if self._reads_words else {}
         # One string a host, not one a link: there are a million links to remember.
-        return [Link(target, alpha, intern(group_of(target))) for target, alpha in found.items()]
+        return [
+            Link(target, alpha, intern(group_of(target)), words.get(target, ()))
+            for target, alpha in found.items()
+        ]
+
+    def _words(self, page: Page, followed: Collection[str]) -> dict[str, tuple[int, ...]]:
+        """What the links of a page call the targets that are followed."""
+        words: dict[str, tuple[int, ...]] = {}
+        for link in page.links:
+            target = self.stands_for(link.url)
+            if target in followed and len(words.get(target, ())) < MOST:
+                said = link_words(page.anchor(link), target, page.context(link))
+                if target in words:
+                    said = tuple(dict.fromkeys(words[target] + said))[:MOST]
+                words[target] = said
+        return words
 
     def _refusal(self, url: str, depth: int, now: float) -> str | None:
         """Why a URL never seen before is not put on the frontier."""

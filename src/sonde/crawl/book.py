@@ -23,6 +23,7 @@ from sonde.explorer import Explorer
 from sonde.records import Failure, Group, Lease, Link, Node, Outcome, Spend, Visit
 from sonde.store.history import units_of
 from sonde.store.run import Run
+from sonde.store.wording import pack
 
 WAITING, LEASED, VISITED, DROPPED = range(4)
 """What became of a node."""
@@ -275,6 +276,7 @@ class Book:
                 facts.warc,
                 targets,
                 scores,
+                pack(visit.links),
             ),
         )
 

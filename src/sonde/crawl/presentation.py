@@ -71,6 +71,7 @@ def client_settings(settings: Settings) -> ClientSettings:
         proxy=proxy,
         ca_file=settings.ca_file,
         allow_private=settings.allow_private,
+        heads=settings.pages,
         connections=max(settings.concurrency, 1),
     )
 

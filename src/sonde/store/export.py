@@ -6,7 +6,6 @@ Every export appears whole or not at all.
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TextIO
@@ -16,6 +15,7 @@ import pyarrow.parquet as pq
 
 from sonde.errors import InputError
 from sonde.store.graphml import write_graphml
+from sonde.store.packing import unpacked
 from sonde.store.reading import RunReader
 from sonde.store.replacing import new_file, new_folder
 from sonde.store.tables import RunTables
@@ -84,15 +84,10 @@ def _pages(
         if warc is not None:
             text = prose(read_archived(run.pages, warc), page["media_type"])
         elif packed is not None and stored_text:
-            text = _unpacked(run, packed)
+            text = unpacked(packed)
+            if text is None:
+                raise InputError(f"{run.folder}: damaged: the text of {page['url']}")
         yield page, text
-
-
-def _unpacked(run: RunReader, packed: bytes) -> str:
-    try:
-        return zlib.decompress(packed).decode("utf-8")
-    except (zlib.error, UnicodeDecodeError):
-        raise InputError(f"{run.folder}: damaged: the text of a page") from None
 
 
 def _write(tables: Iterator[pa.Table], path: Path) -> None:

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from sonde.records import Failure, Lease, Link, Outcome, Skip, Spend, Visit
+from sonde.store.wording import unpack
 
 _QUERY = """
 SELECT log.seq, log.kind, log.lease, log.node, log.data, arm, chooser, predicted,
-    outcome, reason, retry, score, requests, bytes, targets, scores
+    outcome, reason, retry, score, requests, bytes, targets, scores, {words}
 FROM log LEFT JOIN leases ON leases.number = log.lease
 LEFT JOIN pages ON pages.lease = log.lease AND log.kind = 'settle' AND log.seq > ?
 ORDER BY log.seq
@@ -55,7 +56,10 @@ def nodes(database: sqlite3.Connection) -> list[Known]:
 def entries(database: sqlite3.Connection, known: list[Known], restored: int = 0) -> Iterator[Entry]:
     """The log, in order. Up to the position `restored` a snapshot stands for what visits taught,
     so that their links are not read."""
-    for row in database.execute(_QUERY, (restored,)):
+    columns = {row[1] for row in database.execute("PRAGMA table_info(pages)")}
+    # A run of the first version that was only ever read has no words.
+    query = _QUERY.format(words="words" if "words" in columns else "NULL")
+    for row in database.execute(query, (restored,)):
         seq, kind, number, node, data, arm, chooser, predicted, *settled = row
         lease = None
         if number is not None:
@@ -79,6 +83,7 @@ def _outcome(
     size: int,
     targets: bytes | None,
     scores: bytes | None,
+    words: bytes | None,
 ) -> Outcome:
     spent = Spend(requests=requests, bytes=size, cost=told.get("cost", 0.0))
     if outcome == "visit":
@@ -87,8 +92,10 @@ def _outcome(
         return Visit(
             score=score or 0.0,
             links=[
-                Link(known[number].url, alpha, known[number].host)
-                for number, alpha in zip(numbers, alphas, strict=True)
+                Link(known[number].url, alpha, known[number].host, said)
+                for number, alpha, said in zip(
+                    numbers, alphas, unpack(words, len(numbers)), strict=True
+                )
             ],
             records=tuple(told.get("records", ())),
             spent=spent,

@@ -30,7 +30,7 @@ from sonde.errors import InputError, StoreError
 from sonde.store.journal import Journal
 from sonde.store.lock import Lock
 from sonde.store.reading import DATABASE, PAGES
-from sonde.store.schema import SCHEMA, VERSION
+from sonde.store.schema import SCHEMA, UPGRADES, VERSION
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
@@ -119,6 +119,10 @@ class Run:
                 )
             if version == 0:
                 raise InputError(f"{folder / DATABASE}: not the database of a run")
+            for old in range(version, VERSION):
+                database.executescript(
+                    f"BEGIN IMMEDIATE; {UPGRADES[old]}; PRAGMA user_version = {old + 1}; COMMIT;"
+                )
             return cls(folder, database, lock)
         except BaseException as error:
             if database is not None:

@@ -6,7 +6,10 @@ log to a fresh explorer gives its state bit for bit. The other tables are what t
 
 from __future__ import annotations
 
-VERSION = 1
+VERSION = 2
+
+# What turns a database of an older version into one of the next. Readers open old ones as they are.
+UPGRADES = {1: "ALTER TABLE pages ADD COLUMN words BLOB"}
 
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -82,10 +85,11 @@ CREATE TABLE pages (
     rtt REAL,
     canonical TEXT,               -- what the page says its URL is, where that differs
     flags TEXT NOT NULL DEFAULT '',  -- needs-script, near-duplicate, cut, noindex
-    text BLOB,                    -- content text, zlib, kept with --no-pages unless --no-text
+    text BLOB,                    -- content text, zstd, kept with --no-pages unless --no-text
     warc TEXT,                    -- file and offset of the response record, "name:offset"
     targets BLOB NOT NULL,
-    scores BLOB NOT NULL
+    scores BLOB NOT NULL,
+    words BLOB                    -- of the links: NULL without any (see store/wording.py)
 );
 CREATE INDEX pages_node ON pages (node);
 

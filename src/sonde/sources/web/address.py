@@ -38,16 +38,47 @@ _SESSION = re.compile(
 )
 
 
+_JOINED: dict[str, dict[str, str | None]] = {}
+"""What hrefs came to, by the directory of their page: the pages of a site link to each other."""
+_MOST_DIRECTORIES = 32
+_MOST_HREFS = 2_048
+
+
+def _joined_in(url: str) -> dict[str, str | None]:
+    """What is known of hrefs on pages in the directory of a URL; the latest directories stay."""
+    path = url.partition("?")[0]
+    directory = path[: path.rindex("/") + 1]
+    known = _JOINED.pop(directory, None)
+    if known is None or len(known) >= _MOST_HREFS:
+        known = {}
+        if len(_JOINED) >= _MOST_DIRECTORIES:
+            del _JOINED[next(iter(_JOINED))]
+    _JOINED[directory] = known
+    return known
+
+
 class Base:
     """A parsed URL that many links are resolved against."""
 
-    __slots__ = ("_parsed",)
+    __slots__ = ("_known", "_parsed")
 
     def __init__(self, url: str) -> None:
         self._parsed = can_ada.parse(url)
+        self._known = _joined_in(self._parsed.href)
 
     def join(self, href: str) -> str | None:
         """The identity of ``href`` as found on this page, or ``None`` where not crawlable."""
+        known = self._known
+        if href in known:
+            return known[href]
+        joined = self._join(href)
+        # A reference that begins with a question mark is relative to the page, not its directory;
+        # white space and backslashes may hide one.
+        if len(known) < _MOST_HREFS and href and (href[0].isalnum() or href[0] in "/."):
+            known[href] = joined
+        return joined
+
+    def _join(self, href: str) -> str | None:
         if len(href) > _MAX_RAW:
             href = href.partition("#")[0]
             if len(href) > _MAX_RAW:
@@ -156,12 +187,15 @@ def template_of(url: str) -> str:
     that grows for ever has one template.
     """
     path, _, query = url.partition("?")
-    scheme, _, rest = path.partition("://")
-    netloc, *segments = rest.split("/")
-    if len(segments) > 2:
+    start = path.index("/", 8) + 1
+    tail = path[start:]
+    segments = tail.split("/")
+    if len(segments) > 2 and len(set(segments)) < len(segments):
         segments = _without_cycles(segments)
-    shape = "/".join(_shape(segment) for segment in segments)
-    template = f"{scheme}://{netloc}/{shape}"
+        tail = "/".join(segments)
+    if _DIGITS.search(tail):  # nothing else changes a segment's shape
+        tail = "/".join(map(_shape, segments))
+    template = path[:start] + tail
     if query:
         names = {part.partition("=")[0] for part in re.split("[&;]", query) if part}
         template += "?" + "&".join(sorted(_DIGITS.sub("0", name) for name in names))

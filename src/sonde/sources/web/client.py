@@ -36,6 +36,7 @@ from .wire import (
     Tally,
     TooSlow,
     explained,
+    head_size,
     read_body,
     request_head,
     response_head,
@@ -66,13 +67,12 @@ class Client:
         self._proxy = URL(revealed(settings.proxy)) if settings.proxy is not None else None
         if self._proxy is not None and self._proxy.scheme not in ("http", "https"):
             raise InputError("a proxy is given as http://host:port")
-        try:
-            self._tls = ssl.create_default_context(
-                cafile=None if settings.ca_file is None else str(settings.ca_file)
-            )
-        except (OSError, ssl.SSLError) as error:
-            raise InputError(f"cannot read certificates from {settings.ca_file}: {error}") from None
+        self._tls: ssl.SSLContext | None = None
+        if settings.ca_file is not None:
+            self._secured()
         self._session: aiohttp.ClientSession | None = None
+        self._limits: Limits | None = None
+        self._socket_timeout = aiohttp.ClientTimeout()
 
     async def __aenter__(self) -> Client:
         return self
@@ -100,7 +100,6 @@ class Client:
                     limit=self.settings.connections,
                     resolver=self.resolver,
                     use_dns_cache=False,  # the resolver keeps its own
-                    ssl=self._tls,
                     socket_factory=self.guard.socket,
                 ),
                 response_class=Answer,
@@ -115,6 +114,16 @@ class Client:
                 read_bufsize=_CHUNK,
             )
         return self._session
+
+    def _secured(self) -> ssl.SSLContext:
+        """How TLS connections are checked; made when the first is needed, because it takes time."""
+        if self._tls is None:
+            file = self.settings.ca_file
+            try:
+                self._tls = ssl.create_default_context(cafile=None if file is None else str(file))
+            except (OSError, ssl.SSLError) as error:
+                raise InputError(f"cannot read certificates from {file}: {error}") from None
+        return self._tls
 
     async def _proxy_addresses(self, host: str) -> list[str]:
         try:
@@ -189,21 +198,22 @@ class Client:
         began = time.monotonic()
         answer: ClientResponse | None = None
         try:
-            async with asyncio.timeout(limits.total):
-                async with asyncio.timeout(limits.connect + limits.first_byte):
-                    answer = await session.get(
-                        URL(url, encoded=True),
-                        headers=headers,
-                        allow_redirects=False,
-                        timeout=aiohttp.ClientTimeout(
-                            total=None, sock_connect=limits.connect, sock_read=limits.first_byte
-                        ),
-                        proxy=self._proxy,
-                        middlewares=(tally.charge,),
-                        max_line_size=limits.head,
-                        max_field_size=limits.head,
-                    )
+            async with asyncio.timeout(
+                min(limits.total, limits.connect + limits.first_byte)
+            ) as alarm:
+                answer = await session.get(
+                    URL(url, encoded=True),
+                    headers=headers,
+                    allow_redirects=False,
+                    timeout=self._timeout(limits),
+                    proxy=self._proxy,
+                    ssl=self._secured() if url.startswith("https:") else True,
+                    middlewares=(tally.charge,),
+                    max_line_size=limits.head,
+                    max_field_size=limits.head,
+                )
                 rtt = time.monotonic() - began
+                alarm.reschedule(asyncio.get_running_loop().time() + limits.total - rtt)
                 return await self._answered(
                     url, answer, tally, limits, wanted, (began, rtt), hidden
                 )
@@ -224,10 +234,10 @@ class Client:
         hidden: frozenset[str],
     ) -> Outcome | str:
         began, rtt = times
-        head = response_head(answer)
-        tally.received += len(head)
-        if len(head) > 8 * limits.head:
-            raise _Problem("too-large", f"a response head of {len(head)} bytes")
+        size = head_size(answer)
+        tally.received += size
+        if size > 8 * limits.head:
+            raise _Problem("too-large", f"a response head of {size} bytes")
         redirect = answer.status in _REDIRECTS and hdrs.LOCATION in answer.headers
         media = answer.headers.get(hdrs.CONTENT_TYPE, "").partition(";")[0].strip().lower()
         good = 200 <= answer.status < 300
@@ -238,9 +248,10 @@ class Client:
         tally.received += len(body)
         peer = answer.peer if isinstance(answer, Answer) else ""
         seconds = time.monotonic() - began
-        tally.hops.append(
-            Exchange(url, answer.status, request_head(answer, hidden), head, body, peer, seconds)
-        )
+        heads = (b"", b"")
+        if self.settings.heads:
+            heads = (request_head(answer, hidden), response_head(answer))
+        tally.hops.append(Exchange(url, answer.status, *heads, body, peer, seconds))
         if redirect:
             target = normalise(answer.headers[hdrs.LOCATION], base=url)
             if target is None:
@@ -276,10 +287,20 @@ class Client:
             response=response,
         )
 
+    def _timeout(self, limits: Limits) -> aiohttp.ClientTimeout:
+        if limits is not self._limits:
+            self._limits = limits
+            self._socket_timeout = aiohttp.ClientTimeout(
+                total=None, sock_connect=limits.connect, sock_read=limits.first_byte
+            )
+        return self._socket_timeout
+
     def _headers_for(
         self, url: str, conditions: dict[str, str]
-    ) -> tuple[CIMultiDict[str], frozenset[str]]:
+    ) -> tuple[CIMultiDict[str] | None, frozenset[str]]:
         """Headers for this hop, and the lower-case names of those that nobody may see."""
+        if not (conditions or self.settings.host_headers or self.settings.logins):
+            return None, _SECRET_HEADERS
         headers = CIMultiDict(conditions)
         host = host_of(url)
         own = self.settings.host_headers.get(host, {})

@@ -1,67 +1,38 @@
-"""The walk over a parsed HTML tree.
+"""An HTML document, read: text, links, and what it says of itself.
 
-Kept as one loop with local names: it runs once for each node of each page. ``page`` explains what
-is visible and why.
+The parser puts the document in order, and writes it out again; the kernel reads that in one pass
+(walking a tree from Python would cost more than all else that is done to a page). ``page`` explains
+what is visible and why.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode, create_tag
+import numpy as np
+from selectolax.lexbor import LexborHTMLParser
+
+from sonde.kernels import markup
 
 from .address import Base
-from .nesting import shallow
+from .nesting import ELEMENTS, shallow
 
-_HIDDEN = '[hidden],[aria-hidden="true" i]'
 _MOUNT = "#root:empty,#app:empty,#__next:empty,#__nuxt:empty,app-root:empty,#svelte:empty"
 _MANY_SCRIPTS = 3
 _SHELL_TEXT = 200
 _SHELL_LINKS = 5
+_NOTES = 256  # tags in a head that are looked at
+_HREFS = 10  # for each link that is taken, so many hrefs are looked at
 
-# What happens when the walk enters an element; elements not named are inline text.
-_SKIP, _BLOCK, _ANCHOR, _CHROME, _META, _LINK, _BASE, _TITLE, _SCRIPT, _FRAME, _OPEN = range(1, 12)
-_POINTING = (_ANCHOR, _FRAME)
-
-
-def _tags(names: str) -> list[int]:
-    return [create_tag(name).tag_id for name in names.split()]
-
-
-_TEXT = next(LexborHTMLParser("x").body.iter(include_text=True)).tag_id  # type: ignore[union-attr]
-_ACTIONS = (
-    dict.fromkeys(
-        _tags(
-            "style template noscript svg iframe object embed audio video canvas noframes noembed"
-            " datalist"
-        ),
-        _SKIP,
-    )
-    | dict.fromkeys(
-        _tags(
-            "address article blockquote body br button center dd details dialog dir div dl dt"
-            " fieldset figcaption figure form h1 h2 h3 h4 h5 h6 hgroup hr html img input legend li"
-            " main menu ol optgroup option p pre section select summary table tbody td textarea"
-            " tfoot th thead tr ul caption"
-        ),
-        _BLOCK,
-    )
-    | dict.fromkeys(_tags("a area"), _ANCHOR)
-    | dict.fromkeys(_tags("nav header footer aside"), _CHROME)
-    | dict.fromkeys(_tags("frame"), _FRAME)
-    | dict(
-        zip(
-            _tags("meta link base title script"),
-            (_META, _LINK, _BASE, _TITLE, _SCRIPT),
-            strict=True,
-        )
-    )
-)
+_ATTRIBUTE = re.compile(r' ([^ ][^ =>]*)="([^"]*)"')
+_ENTITY = re.compile("&(amp|lt|gt|nbsp|quot);")
+_CHARACTER = {"amp": "&", "lt": "<", "gt": ">", "nbsp": "\xa0", "quot": '"'}
 
 
 @dataclass(slots=True)
 class Reading:
-    """What the walk found. ``links`` are (url, start, end, nofollow)."""
+    """What was found. ``links`` are (url, start, end, nofollow)."""
 
     text: str = ""
     content: str = ""
@@ -74,190 +45,83 @@ class Reading:
     shell: bool = False  # little text, few links, scripts: an application draws the page
 
 
-class _Text:
-    """Text in the making: raw pieces since the last boundary, collapsed segments before it.
-
-    A boundary (the edge of an anchor or of navigation) must know its exact place in the collapsed
-    text. Collapsing per segment rather than per text node is what keeps that cheap.
-    """
-
-    __slots__ = ("chrome", "content", "gap", "length", "pieces", "segments")
-
-    def __init__(self) -> None:
-        self.pieces: list[str] = []
-        self.segments: list[str] = []
-        self.content: list[str] = []
-        self.length = 0
-        self.gap = False  # white space is owed before the next word
-        self.chrome = 0  # how many navigation elements are open
-
-    def boundary(self) -> int:
-        """Collapse what is pending; the place where the next character will stand."""
-        if self.pieces:
-            raw = "".join(self.pieces)
-            self.pieces.clear()
-            words = raw.split()
-            if not words:
-                self.gap = True
-                return self.length
-            segment = " ".join(words)
-            if (self.gap or raw[0].isspace()) and self.length:
-                segment = " " + segment
-            self.gap = raw[-1].isspace()
-            self.segments.append(segment)
-            self.length += len(segment)
-            if not self.chrome:
-                self.content.append(segment)
-        return self.length
-
-    def edge_of_chrome(self, step: int) -> None:
-        self.pieces.append("\n")
-        self.boundary()
-        self.chrome += step
-        if self.content and self.content[-1] != " ":
-            self.content.append(" ")
-
-
 def read(html: str, url: str, max_links: int) -> Reading:
-    """Walk the document once."""
-    # ``scripting`` keeps the content of a noscript in the head from spilling into the body.
+    """Read a document."""
     within = shallow(html)
-    tree = LexborHTMLParser(within, scripting=True)
     found = Reading(cut=len(within) < len(html))
-    root = tree.root
-    if root is None:
-        return found
-    found.language = root.attrs.get("lang") or ""
-    hidden = {node.mem_id for node in tree.css(_HIDDEN)}
-    base = Base(url)
-    based = False
-    text = _Text()
-    pieces = text.pieces
-    add = pieces.append
-    joined: dict[str, str | None] = {"": None}
-    urls: list[str] = []
-    starts: list[int] = []
-    ends: list[int] = []
-    nofollows: list[bool] = []
-    open_links: list[int] = []
-    scripts = 0
-    stack: list[tuple[LexborNode, int]] = []
-    action_of = _ACTIONS.get
-
-    node: LexborNode = root
-    while True:
-        tag = node.tag_id
-        child = None
-        if tag == _TEXT:
-            add(node.text_content or "")
-        else:
-            action = action_of(tag, 0)
-            if hidden and node.mem_id in hidden:
-                action = _SKIP
-            if action == 0:
-                child = node.first_child
-            elif action == _BLOCK:
-                add("\n")
-                child = node.first_child
-            elif action in _POINTING:
-                attrs = node.attrs
-                href = attrs.get("href" if action == _ANCHOR else "src")
-                child = node.first_child
-                if href and href[0] != "#":
-                    target = joined.get(href, "")
-                    if target == "":
-                        target = joined[href] = base.join(href)
-                    if target is not None and target != url:
-                        if len(urls) >= max_links:
-                            found.cut = True
-                        else:
-                            place = text.boundary()
-                            if child is not None:
-                                open_links.append(len(urls))
-                                action = _OPEN  # closed again when the walk leaves it
-                            urls.append(target)
-                            starts.append(place)
-                            ends.append(place)
-                            rel = attrs.get("rel")
-                            nofollows.append(bool(rel) and _nofollow(rel))
-            elif action == _CHROME:
-                child = node.first_child
-                if child is not None:
-                    text.edge_of_chrome(1)
-            elif action == _SCRIPT:
-                scripts += 1
-            elif action == _TITLE:
-                if not found.title:
-                    found.title = " ".join(node.text().split())
-            elif action == _META:
-                target = _read_meta(node, found, base)
-                if target is not None and len(urls) < max_links:
-                    urls.append(target)
-                    starts.append(0)
-                    ends.append(0)
-                    nofollows.append(False)
-            elif action == _LINK:
-                if found.canonical is None and _is_canonical(node):
-                    found.canonical = base.join(node.attrs.get("href") or "")
-            elif action == _BASE and not based:
-                href = node.attrs.get("href")
-                target = base.join(href) if href else None
-                if target is not None:
-                    base, based = Base(target), True
-                    joined = {"": None}
-            if child is not None:
-                stack.append((node, action))
-                node = child
-                continue
-        while True:
-            if not stack:  # the root has no siblings that matter
-                break
-            sibling = node.next
-            if sibling is not None:
-                node = sibling
-                break
-            node, action = stack.pop()
-            if action == _BLOCK:
-                add("\n")
-            elif action == _OPEN:
-                ends[open_links.pop()] = text.boundary()
-            elif action == _CHROME:
-                text.edge_of_chrome(-1)
-        if not stack:
+    # ``scripting`` keeps the content of a noscript in the head from spilling into the body.
+    tree = LexborHTMLParser(within, scripting=True)
+    ordered = tree.html or ""
+    raw = ordered.encode("utf-8", "replace")
+    size = len(raw)
+    text = np.empty(size, dtype=np.uint8)
+    content = np.empty(size, dtype=np.uint8)
+    stack = np.empty(size, dtype=np.intc)
+    anchors = np.empty((min(size // 8, _HREFS * max_links), 7), dtype=np.intc)
+    notes = np.empty(_NOTES, dtype=np.intc)
+    length, apart, hrefs, noted, scripts, cut = markup.scan(
+        raw, *ELEMENTS, text, content, stack, anchors, notes
+    )
+    found.text = text[:length].tobytes().decode()
+    found.content = found.text if apart < 0 else content[:apart].tobytes().decode()
+    if size != len(ordered):  # places are in bytes: a view of them as characters
+        ordered = raw.decode("latin-1")
+    base, refreshes = _heed(found, ordered, notes[:noted].tolist(), Base(url))
+    links = found.links
+    links += [(target, 0, 0, False) for target in refreshes]
+    join = base.join
+    for start, stop, first, last, rel, rel_stop, _ in anchors[:hrefs].tolist():
+        target = join(_value(ordered[start:stop]))
+        if target is None or target == url:
+            continue
+        if len(links) >= max_links:
+            cut = True
             break
-
-    text.boundary()
-    found.text = "".join(text.segments)
-    if len(text.content) == len(text.segments):
-        found.content = found.text
-    else:
-        found.content = " ".join("".join(text.content).split())
-    whole = found.text
-    for number, place in enumerate(starts):  # an anchor begins at its first visible character
-        if place < ends[number] and whole[place] == " ":
-            starts[number] += 1
-    found.links = list(zip(urls, starts, ends, nofollows, strict=True))
-    if scripts and len(whole) < _SHELL_TEXT and len(urls) < _SHELL_LINKS:
+        nofollow = rel < rel_stop and "nofollow" in _value(ordered[rel:rel_stop]).lower().split()
+        links.append((target, first, last, nofollow))
+    found.cut = found.cut or cut
+    if scripts and len(found.text) < _SHELL_TEXT and len(links) < _SHELL_LINKS:
         found.shell = scripts >= _MANY_SCRIPTS or tree.css_first(_MOUNT) is not None
     return found
 
 
-def _nofollow(rel: str | None) -> bool:
-    return rel is not None and "nofollow" in rel.lower().split()
+def _value(view: str) -> str:
+    """A value from the view of the bytes, its entities undone."""
+    text = view if view.isascii() else view.encode("latin-1").decode()
+    return _ENTITY.sub(_named, text) if "&" in text else text
 
 
-def _is_canonical(node: LexborNode) -> bool:
-    return "canonical" in (node.attrs.get("rel") or "").lower().split()
+def _named(entity: re.Match[str]) -> str:
+    return _CHARACTER[entity[1]]
 
 
-def _read_meta(node: LexborNode, found: Reading, base: Base) -> str | None:
-    """Note what a meta element says to robots; the URL that it refreshes to, if any."""
-    attrs = node.attrs
-    name = (attrs.get("name") or "").lower()
-    content = attrs.get("content") or ""
-    if name in ("robots", "sonde"):
-        found.robots.append(content)
-    elif (attrs.get("http-equiv") or "").lower() == "refresh":
-        target = content.partition("=")[2].strip(" \"'")
-        return base.join(target) if target else None
-    return None
+def _heed(found: Reading, html: str, places: list[int], base: Base) -> tuple[Base, list[str]]:
+    """Take in what the head says; what links are relative to, and the URLs that it refreshes to."""
+    refreshes: list[str] = []
+    based = False
+    for place in places:
+        stop = html.index(">", place)
+        name, _, rest = html[place:stop].partition(" ")
+        if name == "title":
+            if not found.title:
+                title = html[stop + 1 : html.index("</title>", stop)]
+                found.title = " ".join(_value(title).split())
+            continue
+        attributes = {key: _value(value) for key, value in _ATTRIBUTE.findall(" " + rest)}
+        if name == "html":
+            found.language = found.language or attributes.get("lang", "")
+        elif name == "base":
+            target = base.join(attributes.get("href", "")) if not based else None
+            if target is not None:
+                base, based = Base(target), True
+        elif name == "link":
+            if found.canonical is None and "canonical" in attributes.get("rel", "").lower().split():
+                found.canonical = base.join(attributes.get("href", ""))
+        elif attributes.get("name", "").lower() in ("robots", "sonde"):
+            found.robots.append(attributes.get("content", ""))
+        elif attributes.get("http-equiv", "").lower() == "refresh":
+            href = attributes.get("content", "").partition("=")[2].strip(" \"'")
+            target = base.join(href) if href else None
+            if target is not None:
+                refreshes.append(target)
+    return base, refreshes

@@ -29,7 +29,8 @@ class ClientSettings:
     ``headers`` go to every host, so they may not hold secrets. ``host_headers`` and ``logins``
     (user and password for basic authentication) go to the named host alone, also after redirects.
     With a ``proxy``, names are resolved by the proxy, which must refuse private addresses itself;
-    literal addresses in URLs are still checked here.
+    literal addresses in URLs are still checked here. ``heads`` keeps the heads of requests and
+    responses with each exchange, for an archive.
     """
 
     agent: str
@@ -41,6 +42,7 @@ class ClientSettings:
     ca_file: str | Path | None = None
     allow_private: bool = False
     connections: int = 100
+    heads: bool = True
 
     def __post_init__(self) -> None:
         for name, value in self.headers.items():

@@ -14,18 +14,15 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
+from sonde.kernels import prints
+
 NEAR = 3
 """Fingerprints that differ in at most so many bits belong to nearly the same text."""
 
 _SHORTEST = 64
 _LONG = 2_048
-_MIX_1 = np.uint64(0x9E3779B97F4A7C15)
-_MIX_2 = np.uint64(0xBF58476D1CE4E5B9)
-_SHIFT = np.uint64(29)
-_HIGH = np.uint64(40)
-_FOLD = np.uint64(32)
-_SAMPLE = np.uint64(0x3)
 _SPACED = 16
+_FIRST = np.ones(1, dtype=np.bool_)
 _NUMBERS = re.compile(r"\d+")
 
 
@@ -34,22 +31,15 @@ def simhash(text: str) -> int:
     raw = text.encode("utf-8", "replace")
     if len(raw) < _SHORTEST:
         return 0
-    runs = np.ndarray((len(raw) - 7,), dtype="<u8", buffer=raw, strides=(1,))
     long = len(raw) >= _LONG
-    if long:
-        starts = np.flatnonzero(np.frombuffer(raw, np.uint8)[:-8] == ord(" ")) + 1
-        if len(starts) * _SPACED >= len(raw):  # a script that puts spaces between its words
-            runs = runs[starts]
-    hashes = runs * _MIX_1
-    hashes ^= hashes >> _SHIFT
-    hashes *= _MIX_2
-    sample = hashes[(hashes >> _HIGH) & _SAMPLE == 0] if long else hashes
-    if len(sample) == 0:  # a long text that repeats one run for ever
+    # A script that puts spaces between its words?
+    spaced = long and raw.count(b" ", 0, -8) * _SPACED >= len(raw)
+    votes = np.zeros(64, dtype=np.intc)
+    taken: int = prints.vote(raw, spaced, long, votes)
+    if taken == 0:  # a long text that repeats one run for ever
         return 0
-    sample ^= sample >> _FOLD
-    bits = np.unpackbits(sample.view(np.uint8).reshape(-1, 8), axis=1)
-    votes = np.add.reduce(bits, axis=0, dtype=np.int32) * 2 > len(sample)
-    return int.from_bytes(np.packbits(votes).tobytes(), "big") or 1
+    bits = np.packbits(votes * 2 > taken, bitorder="little")
+    return int.from_bytes(bits.tobytes(), "big") or 1
 
 
 def word_pairs(text: str) -> NDArray[np.uint32]:
@@ -57,13 +47,14 @@ def word_pairs(text: str) -> NDArray[np.uint32]:
 
     A word counts by its first eight bytes. White space must be collapsed.
     """
-    raw = b" " + _NUMBERS.sub(" ", text).encode("utf-8", "replace") + b" " * 8
-    gaps = np.frombuffer(raw, np.uint8)[:-7] == ord(" ")
-    starts = np.flatnonzero(gaps[:-1] & ~gaps[1:]) + 1
-    words = np.ndarray((len(raw) - 7,), dtype="<u8", buffer=raw, strides=(1,))[starts] * _MIX_1
-    words ^= words >> _SHIFT
-    pairs = (words[:-1] * _MIX_2) ^ words[1:]
-    return np.unique((pairs >> _FOLD).astype(np.uint32))
+    if not text.isascii():
+        text = _NUMBERS.sub(" ", text)
+    raw = text.encode("utf-8", "replace")
+    pairs: NDArray[np.uint32] = np.empty(len(raw) // 2 + 1, dtype=np.uint32)
+    count: int = prints.pair(raw, np.empty(len(raw) + 9, dtype=np.uint8), pairs)
+    pairs = np.sort(pairs[:count])
+    distinct: NDArray[np.uint32] = pairs[np.append(_FIRST, pairs[1:] != pairs[:-1])[:count]]
+    return distinct
 
 
 def distance(one: int, other: int) -> int:

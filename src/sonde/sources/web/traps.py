@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import base64
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,7 @@ class TrapDetector:
 
     def __init__(self) -> None:
         self._tallies: dict[str, _Tally] = {}
+        self._shares: dict[str, float] = {}  # of the shapes that yield less than they could
         self._suspects: dict[str, None] = {}  # hosts with a stale visit: others are not looked at
         self._read: dict[str, NDArray[np.uint32]] = {}  # sorted pairs by place, last visited last
 
@@ -94,9 +96,17 @@ class TrapDetector:
 
     def _tally(self, url: str, shapes: dict[str, str], fresh: bool) -> None:
         for shape in shapes.values():
-            self._tallies.setdefault(shape, _Tally()).add(fresh)
+            tally = self._tallies.setdefault(shape, _Tally())
+            tally.add(fresh)
+            self._note(shape, tally)
         if not fresh:
             self._suspects[group_of(url)] = None
+
+    def _note(self, shape: str, tally: _Tally) -> None:
+        if tally.share < 1.0:
+            self._shares[shape] = tally.share
+        else:
+            self._shares.pop(shape, None)
 
     def _is_fresh(self, place: str, pairs: NDArray[np.uint32]) -> bool:
         known = self._read.pop(place, None)
@@ -114,10 +124,14 @@ class TrapDetector:
 
     def factor(self, url: str) -> float:
         """What to multiply a link's promise with: 1 for places not known to be stale."""
-        if group_of(url) not in self._suspects:
+        shares = self._shares
+        if not shares:
             return 1.0
-        tallies = (self._tallies.get(shape) for shape in _shapes(url).values())
-        return min((tally.share for tally in tallies if tally is not None), default=1.0)
+        least = 1.0
+        for shape in _shapes(url).values():
+            if shape in shares and shares[shape] < least:
+                least = shares[shape]
+        return least
 
     def verdict(self, url: str) -> str | None:
         """Why a URL is a trap, or ``None``."""
@@ -153,6 +167,9 @@ class TrapDetector:
         self._tallies = {
             shape: _Tally(visits, bits) for shape, (visits, bits) in state["tallies"].items()
         }
+        self._shares.clear()
+        for shape, tally in self._tallies.items():
+            self._note(shape, tally)
         self._suspects = dict.fromkeys(state["suspects"])
         self._read = {
             place: np.frombuffer(base64.b64decode(pairs), dtype="<u4").astype(np.uint32)
@@ -181,6 +198,7 @@ def growing(url: str) -> str | None:
     return None
 
 
+@lru_cache(maxsize=16_384)  # a site's pages link to each other
 def _shapes(url: str) -> dict[str, str]:
     """The shapes that a URL is tallied under, by level; the root's directory is not one."""
     template = template_of(url)

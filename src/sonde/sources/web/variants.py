@@ -139,7 +139,7 @@ class VariantLearner:
 
     def canonical(self, url: str) -> str:
         """The spelling that stands for a normalised URL on its site, by the rules that hold."""
-        site = self._evidence.get(_site(url))
+        site = self._evidence.get(_site(url)) if self._evidence else None
         if site is None:
             return url
         for rule, spellings in RULES.items():

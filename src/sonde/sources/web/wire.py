@@ -59,6 +59,12 @@ class Tally:
         return await send(request)
 
 
+def head_size(answer: ClientResponse) -> int:
+    """How many bytes the response's head has, with the blank line."""
+    fields = sum(len(name) + len(value) + 4 for name, value in answer.raw_headers)
+    return len(f"HTTP/1.1 {answer.status} {answer.reason or ''}") + 4 + fields
+
+
 def response_head(answer: ClientResponse) -> bytes:
     """Status line and headers, as bytes, with the blank line."""
     version = answer.version

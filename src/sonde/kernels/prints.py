@@ -1,0 +1,99 @@
+"""Fingerprints of text, in bytes: the votes of a simhash, and the pairs of neighbouring words."""
+
+from __future__ import annotations
+
+import cython
+
+MASK = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
+MIX_1 = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
+MIX_2 = cython.declare(cython.ulonglong, 0xBF58476D1CE4E5B9)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def run_at(raw: cython.const[cython.uchar][::1], at: cython.longlong) -> cython.ulonglong:
+    """Eight bytes as one number, spelled so that a C compiler makes one load of them."""
+    word: cython.ulonglong = raw[at]
+    word |= cython.cast(cython.ulonglong, raw[at + 1]) << 8
+    word |= cython.cast(cython.ulonglong, raw[at + 2]) << 16
+    word |= cython.cast(cython.ulonglong, raw[at + 3]) << 24
+    word |= cython.cast(cython.ulonglong, raw[at + 4]) << 32
+    word |= cython.cast(cython.ulonglong, raw[at + 5]) << 40
+    word |= cython.cast(cython.ulonglong, raw[at + 6]) << 48
+    word |= cython.cast(cython.ulonglong, raw[at + 7]) << 56
+    return word
+
+
+def vote(
+    raw: cython.const[cython.uchar][::1],
+    words_only: cython.bint,
+    sampled: cython.bint,
+    votes: cython.int[::1],
+):
+    """Count into `votes` in how many runs of eight bytes each of the hash's 64 bits is set.
+
+    `words_only` takes the runs after a space, `sampled` one in four by its own hash. Gives the
+    number of runs that were taken.
+    """
+    if not cython.compiled:
+        raw, votes = memoryview(raw), memoryview(votes)
+    taken: cython.longlong = 0
+    at: cython.longlong
+    bit: cython.int
+    digest: cython.ulonglong
+    with cython.nogil:
+        for at in range(1 if words_only else 0, raw.shape[0] - 7):
+            if words_only and raw[at - 1] != 32:
+                continue
+            digest = (run_at(raw, at) * MIX_1) & MASK
+            digest ^= digest >> 29
+            digest = (digest * MIX_2) & MASK
+            if sampled and (digest >> 40) & 3 != 0:
+                continue
+            digest ^= digest >> 32
+            taken += 1
+            for bit in range(64):
+                votes[bit] += cython.cast(cython.int, (digest >> bit) & 1)
+    return taken
+
+
+def pair(raw: cython.const[cython.uchar][::1], clean: cython.uchar[::1], pairs: cython.uint[::1]):
+    """Hash the pairs of neighbouring words into `pairs`; how many there are.
+
+    A run of ASCII digits is a space. A word counts by its first eight bytes. `clean` is room to
+    work in, nine bytes more than `raw`; `pairs` must have room for half as many as `raw`.
+    """
+    if not cython.compiled:
+        raw, clean, pairs = memoryview(raw), memoryview(clean), memoryview(pairs)
+    size: cython.longlong = 1
+    at: cython.longlong
+    count: cython.longlong = -1  # of words before this one
+    digits: cython.bint = False
+    word: cython.ulonglong
+    before: cython.ulonglong = 0
+    with cython.nogil:
+        clean[0] = 32
+        for at in range(raw.shape[0]):
+            if 48 <= raw[at] <= 57:
+                if digits:
+                    continue
+                digits = True
+                clean[size] = 32
+            else:
+                digits = False
+                clean[size] = raw[at]
+            size += 1
+        for at in range(size, size + 8):
+            clean[at] = 32
+        for at in range(1, size):
+            if clean[at] == 32 or clean[at - 1] != 32:
+                continue
+            word = (run_at(clean, at) * MIX_1) & MASK
+            word ^= word >> 29
+            if count >= 0:
+                pairs[count] = cython.cast(cython.uint, (((before * MIX_2) & MASK) ^ word) >> 32)
+            before = word
+            count += 1
+    return max(count, 0)
