@@ -43,11 +43,13 @@ class Open:
 @dataclass(frozen=True, slots=True)
 class Opinion:
     """What one estimator says of a frontier node; ``rank`` is 0 beyond what was looked at, and
-    ``None`` where it was not looked up."""
+    ``None`` where it was not looked up. ``reasons`` say in words what the estimate rests on, where
+    the estimator can."""
 
     chooser: str
     estimate: float
     rank: int | None
+    reasons: tuple[str, ...] = ()
 
 
 class Explorer:
@@ -384,13 +386,15 @@ class Explorer:
         frontier = self._model.frontier
         slot = int(frontier.slot_of[self._numbers[node]])
         opinions = []
-        for name, leaf in zip(self._choosers, frontier.leaves, strict=True):
+        for estimator, leaf in zip(self.estimator.leaves(), frontier.leaves, strict=True):
+            name = str(estimator)
             if name == "random":
                 continue
             if limit and not leaf.active:
                 leaf.catch_up()  # it had no turn yet, and has not followed the frontier
             rank = int(leaf.rank(slot, limit)) if limit else None
-            opinions.append(Opinion(name, float(leaf.estimate(slot)), rank))
+            reasons = estimator.reasons(leaf, slot)
+            opinions.append(Opinion(name, float(leaf.estimate(slot)), rank, reasons))
         return opinions
 
     @property

@@ -64,7 +64,7 @@ def state(explorer: Explorer, picks: int = 40) -> object:
 
 
 @pytest.mark.parametrize("concurrency", [1, 16])
-@pytest.mark.parametrize("estimator", ["hybrid[ne,lnh,50]", "mab:eps=0.2[n,e,ne,deg]"])
+@pytest.mark.parametrize("estimator", ["auto", "hybrid[ne,lnh,50]", "mab:eps=0.2[n,e,ne,deg]"])
 def test_killed_at_many_points(tmp_path: Path, concurrency: int, estimator: str) -> None:
     dice = random.Random(concurrency)
     budget = 260
@@ -129,7 +129,14 @@ def test_the_log_gives_the_state_that_wrote_it(
     with Site(tree(700, 6), hosts=4) as site:
         seeds = [site.url("/0", host) for host in (1, 2, 3, 4)]
         for number, estimator in enumerate(
-            ("hybrid[ne,lnh,40]", "mab:eps=0.3[n,e,ne,bfs]", "mab:var[ne,deg]", "opic:ne", "random")
+            (
+                "auto",
+                "hybrid[ne,lnh,40]",
+                "mab:eps=0.3[n,e,ne,bfs]",
+                "mab:var[ne,deg]",
+                "opic:ne",
+                "random",
+            )
         ):
             folder = tmp_path / str(number)
             crawl = Crawl(
@@ -170,14 +177,14 @@ class Recorded:
         if number % 17 == 16:
             return Failure("gone")
         links = [
-            Link(str(target), ((number * target) % 7) / 3)
+            Link(str(target), ((number * target) % 7) / 3, words=(number % 11, 20 + target % 4))
             for target in range(number * 3 + 1, number * 3 + 9)
             if target < 4000
         ]
         return Visit(score=float(number % 4), links=links)
 
 
-@pytest.mark.parametrize("estimator", ["lnh", "mab:eps=0.2[n,e,ne]"])
+@pytest.mark.parametrize("estimator", ["auto", "lnh", "mab:eps=0.2[n,e,ne]"])
 def test_killed_and_resumed_equals_uninterrupted(tmp_path: Path, estimator: str) -> None:
     settings: dict[str, Any] = {"budget": 200, "concurrency": 1, "estimator": estimator, "seed": 5}
     whole = Recorded()

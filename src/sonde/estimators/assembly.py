@@ -34,6 +34,10 @@ class Estimator(Protocol):
         """The estimators that pick, in the order in which they grow."""
         ...
 
+    def reasons(self, leaf: Any, slot: int) -> tuple[str, ...]:
+        """What its estimate of a row rests on, in words, where there is more to say than that."""
+        ...
+
     def grow(self, assembly: Assembly) -> Any:
         """Its chooser, made of leaves and signals of this assembly."""
         ...
@@ -47,6 +51,9 @@ class Leaf:
 
     def reads_words(self) -> bool:
         return False
+
+    def reasons(self, leaf: Any, slot: int) -> tuple[str, ...]:
+        return ()
 
     def leaves(self: Any) -> tuple[Estimator, ...]:
         return (self,)

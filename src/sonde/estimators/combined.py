@@ -46,6 +46,9 @@ class Hybrid:
     def reads_words(self) -> bool:
         return self.first.reads_words() or self.second.reads_words()
 
+    def reasons(self, leaf: Any, slot: int) -> tuple[str, ...]:
+        return ()  # those of the leaves count
+
     def leaves(self) -> tuple[Estimator, ...]:
         return self.first.leaves() + self.second.leaves()
 
@@ -78,6 +81,9 @@ class _Bandit:
 
     def reads_words(self) -> bool:
         return any(arm.reads_words() for arm in self.arms)
+
+    def reasons(self, leaf: Any, slot: int) -> tuple[str, ...]:
+        return ()  # those of the leaves count
 
     def leaves(self) -> tuple[Estimator, ...]:
         return tuple(leaf for arm in self.arms for leaf in arm.leaves())

@@ -11,6 +11,13 @@ from sonde.estimators.assembly import Assembly, Leaf
 PARTS = ("weight", "worth", "share", "words", "base")
 """What the kernel keeps of a row besides its estimate, each in a column of its own."""
 
+GROUNDS = (
+    "the number of these links",
+    "their scores",
+    "its share of those pages' scores",
+    "the words of the links",
+)
+
 
 @dataclass(frozen=True)
 class ParentYield(Leaf):
@@ -45,6 +52,20 @@ class ParentYield(Leaf):
     def weights(self) -> tuple[float, float, float, float]:
         """Of the number of links, of their scores, of shares and of words."""
         return 0.0, 0.0, 0.0, 0.0
+
+    def reasons(self, leaf: Any, slot: int) -> tuple[str, ...]:
+        parents, children, brought, expected, *terms = leaf.yields.grounds(slot)
+        pages = "the page" if parents == 1 else f"the {parents:,} pages"
+        if children:
+            kids = "child" if children == 1 else "children"
+            yielded = f"yielded {brought / children:.3g} on average over {children:,} {kids}"
+        else:
+            yielded = "has shown no children yet" if parents == 1 else "have shown no children yet"
+        lines = [f"{pages} that link to it {yielded}: {expected:.3g} expected"]
+        for weight, term, what in zip(self.weights(), terms, GROUNDS, strict=True):
+            if weight and term:
+                lines.append(f"{what}: {term:+.3g}")
+        return tuple(lines)
 
     def grow(self, assembly: Assembly) -> Any:
         modules = assembly.kernels.yields

@@ -229,6 +229,31 @@ class Yields(Signal):
             + table.features[slot, self.base]
         )
 
+    def grounds(self, slot):
+        """What a row's estimate is made of: its parents, their visited children and what these
+        brought, the expectation from that, and what links, scores, share and words add to it."""
+        table = self.frontier
+        links = self.links
+        parents = children = 0
+        brought = 0.0
+        link = links.in_head[table.row_node[slot]]
+        while link >= 0:
+            parents += 1
+            children += self.children[links.in_source[link]]
+            brought += self.brought[links.in_source[link]]
+            link = links.in_next[link]
+        row = table.features[slot]
+        return (
+            parents,
+            children,
+            brought,
+            row[self.worth] / row[self.weight],
+            self.unit * self.by_degree * log1p(row[self.deg]),
+            self.unit * self.by_link * log1p(row[self.e_sum] / self.promise),
+            self.unit * self.by_share * log1p(FAIR_SHARE * row[self.share] / self.scale),
+            self.by_words * row[self.words] / row[self.deg],
+        )
+
     # -- revisions -----------------------------------------------------------------------------
 
     def revise(self):
