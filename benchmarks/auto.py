@@ -29,10 +29,19 @@ from sonde.sources.graph import Graph
 Floats = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 # Named before the first crawl; the defaults of `auto` were chosen on these alone.
-DEVELOPMENT = (
-    "schools-physics schools-music schools-jazz schools-war indieweb-privacy mentions-happy "
-    "webkb-course posts2017-jazz cpp-thread subreddit-game cnr-topical"
-).split()
+DEVELOPMENT = [
+    "schools-physics",
+    "schools-music",
+    "schools-jazz",
+    "schools-war",
+    "indieweb-privacy",
+    "mentions-happy",
+    "webkb-course",
+    "posts2017-jazz",
+    "cpp-thread",
+    "subreddit-game",
+    "cnr-topical",
+]
 
 ARMS = "n,e,ne,lnh"
 PUBLISHED = (
@@ -41,10 +50,16 @@ PUBLISHED = (
     f"mab:eps=0.1[{ARMS}] mab:eps-first=0.1[{ARMS}] mab:var[{ARMS}]"
 ).split()
 OURS = ("auto", "auto:words=0")
-PARTS = (
-    "yield auto:deg=0:words=0 auto:e=0:words=0 auto:share=0:words=0 "
-    "auto:deg=0.05:words=0 auto:deg=0.2:words=0 auto:k=3:words=0 auto:k=30:words=0"
-).split()
+PARTS = [
+    "yield",
+    "auto:deg=0:words=0",
+    "auto:e=0:words=0",
+    "auto:share=0:words=0",
+    "auto:deg=0.05:words=0",
+    "auto:deg=0.2:words=0",
+    "auto:k=3:words=0",
+    "auto:k=30:words=0",
+]
 SHARES = (0.1, 0.25, 0.5, 1.0)
 BOUNDED = 20_000
 """Up to so many nodes the best possible crawl is bounded, too."""

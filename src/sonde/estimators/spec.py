@@ -16,7 +16,7 @@ from sonde.estimators.yardsticks import BreadthFirst, Oracle, Random
 from sonde.estimators.yields import OPTIONS, Auto, ParentYield
 from sonde.protocols import CustomEstimator
 
-DEFAULT = "hybrid[ne,lnh,1000]"
+DEFAULT = "auto"
 
 
 def split_list(text: str) -> list[str]:
@@ -117,7 +117,7 @@ def _combined(text: str, name: str, arguments: list[str], parts: list[str]) -> E
         if len(parts) != 3 or not parts[2].isdecimal():
             raise SpecError(
                 f"estimator {text!r}: hybrid takes two estimators and a number of steps, "
-                f"as in {DEFAULT}"
+                f"as in hybrid[ne,lnh,1000]"
             )
         return Hybrid(estimator_from(parts[0]), estimator_from(parts[1]), int(parts[2]))
     if name != "mab" or not arguments:

@@ -55,13 +55,17 @@ class ParentYield(Leaf):
 
     def reasons(self, leaf: Any, slot: int) -> tuple[str, ...]:
         parents, children, brought, expected, *terms = leaf.yields.grounds(slot)
-        pages = "the page" if parents == 1 else f"the {parents:,} pages"
+        pages = (
+            "the page that links to it"
+            if parents == 1
+            else f"the {parents:,} pages that link to it"
+        )
         if children:
             kids = "child" if children == 1 else "children"
             yielded = f"yielded {brought / children:.3g} on average over {children:,} {kids}"
         else:
             yielded = "has shown no children yet" if parents == 1 else "have shown no children yet"
-        lines = [f"{pages} that link to it {yielded}: {expected:.3g} expected"]
+        lines = [f"{pages} {yielded}: {expected:.3g} expected"]
         for weight, term, what in zip(self.weights(), terms, GROUNDS, strict=True):
             if weight and term:
                 lines.append(f"{what}: {term:+.3g}")
