@@ -2,8 +2,8 @@
 
     python benchmarks/auto_live.py FOLDER START [--pages 1000]
 
-FOLDER holds HTML files, START is the page among them to begin with. A process of its own serves them
-on loopback. Counted are asking, telling, finding the words of links and packing them for the log.
+FOLDER holds HTML files, START is the page among them to begin with. A process of its own serves
+them on loopback. Counted are asking, telling, finding the words of links and packing them.
 """
 
 from __future__ import annotations

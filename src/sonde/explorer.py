@@ -21,7 +21,6 @@ import numpy as np
 from sonde.budgets import Account, Budget, budget_from
 from sonde.errors import InputError, LeaseError
 from sonde.estimators import DEFAULT, Estimator, assemble, estimator_from
-from sonde.kernels.words import WORDS
 from sonde.objectives import gain_of, objective_from
 from sonde.protocols import CustomEstimator, Floats, Objective
 from sonde.records import Failure, Group, Lease, Link, Node, Outcome, Spend, Visit
@@ -290,10 +289,8 @@ class Explorer:
         scores = [visit.score, *(link.score for link in visit.links)]
         if not all(0 <= score < math.inf for score in scores):
             raise InputError(f"visit of {node!r}: scores must be finite numbers of 0 or more")
-        if self._model.links.wordy and not all(
-            0 <= word < WORDS for link in visit.links for word in link.words
-        ):
-            raise InputError(f"visit of {node!r}: words must be numbers from 0 to {WORDS - 1:,}")
+        if any(len(link.words) % 2 for link in visit.links):
+            raise InputError(f"visit of {node!r}: words of links have two bytes each")
         return gain_of(self.objective, node, visit)
 
     def _learn(self, opened: Open, node: Node, visit: Visit, gain: float) -> None:
@@ -304,14 +301,14 @@ class Explorer:
         if opened.leaf >= 0:
             model.learn(opened.leaf, opened.snapshot, gain)
         alphas: dict[int, float] = {}
-        words: dict[int, dict[int, None]] = {}
+        words: dict[int, bytes] = {}
         wordy = model.links.wordy
         for link in visit.links:  # parallel links count as one, at the first one's place
             target = self._number(link.target, link.group)
             if target != opened.number:
                 alphas[target] = alphas.get(target, 0.0) + link.score
                 if wordy:
-                    words.setdefault(target, {}).update(dict.fromkeys(link.words))
+                    words[target] = words.get(target, b"") + link.words
         start = model.links.append(list(alphas), list(alphas.values()), list(words.values()))
         model.visit(opened.number, visit.score, start, start + len(alphas))
 

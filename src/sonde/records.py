@@ -39,13 +39,13 @@ class Spend:
 class Link(NamedTuple):
     """A directed edge seen on a visit; ``score`` says how promising its context looks.
 
-    ``words`` are what it is called, as numbers that ``sonde.sources.words`` gives.
+    ``words`` are what it is called, two bytes a word, as ``sonde.sources.words`` gives them.
     """
 
     target: Node
     score: float = 0.0
     group: Group = None
-    words: Sequence[int] = ()
+    words: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

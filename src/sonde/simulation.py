@@ -6,7 +6,7 @@ an oracle whose values change) drives an explorer by ask and tell; the sequence 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -257,11 +257,11 @@ def recorded_visits(graph: Graph, with_records: bool = False) -> Callable[[Node]
     names = graph.names.to_pylist()
     wording = graph.link_words
 
-    def words(link: int) -> Sequence[int]:
+    def words(link: int) -> bytes:
         if wording is None:
-            return ()
-        found: list[int] = wording.words[wording.first[link] : wording.first[link + 1]].tolist()
-        return found
+            return b""
+        found = wording.words[wording.first[link] : wording.first[link + 1]]
+        return found.astype("<u2").tobytes()
 
     def visit(node: Node) -> Visit:
         number = graph.index(node)

@@ -177,7 +177,11 @@ class Recorded:
         if number % 17 == 16:
             return Failure("gone")
         links = [
-            Link(str(target), ((number * target) % 7) / 3, words=(number % 11, 20 + target % 4))
+            Link(
+                str(target),
+                ((number * target) % 7) / 3,
+                words=bytes([number % 11, 0, target % 4, 1]),
+            )
             for target in range(number * 3 + 1, number * 3 + 9)
             if target < 4000
         ]

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from sonde import kernels
 from sonde.sources.words import link_words
 
@@ -37,7 +39,10 @@ class Seen:
         self.links: dict[int, list[tuple[int, float]]] = {}
         self.discovered: list[int] = []
         self.depth: dict[int, int] = {}
-        self.words = {link: link_words(text, "") for link, text in world.anchors.items()}
+        self.words = {
+            link: np.frombuffer(link_words(text), "<u2").tolist()
+            for link, text in world.anchors.items()
+        }
 
     def visit(self, node: int) -> None:
         self.visited.append(node)

@@ -8,7 +8,7 @@ its score times what its place still yields (see ``sources.web.traps``).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from sys import intern
 
 from sonde.crawl.book import VISITED, Book
@@ -25,7 +25,7 @@ from sonde.sources.web.feeds import Feed, is_feed, read_feed
 from sonde.sources.web.page import Page, PageLink, plain_page, read_page
 from sonde.sources.web.pdf import read_pdf
 from sonde.sources.web.robots import RobotsCache, directives
-from sonde.sources.words import MOST, link_words
+from sonde.sources.words import page_words
 from sonde.store.packing import packed
 
 HTML = frozenset(("text/html", "application/xhtml+xml", ""))
@@ -222,6 +222,7 @@ class Assembler:
             else:
                 promised[url] = promised.get(url, 0.0) + alpha
         found: dict[str, float] = {}
+        named: dict[str, str] = {}
         for url, alpha in promised.items():
             target = stands_for(url)
             if number_of(target) is None:
@@ -232,24 +233,25 @@ class Assembler:
             if target != url and number_of(url) is None:
                 self.book.journal.refuse(url, "duplicate", lease)
             found[target] = found.get(target, 0.0) + alpha * factor_of(target)
-        words = self._words(page, found) if self._reads_words else {}
+            named.setdefault(url, target)
+        words = self._words(page, named) if self._reads_words else {}
         # One string a host, not one a link: there are a million links to remember.
         return [
-            Link(target, alpha, intern(group_of(target)), words.get(target, ()))
+            Link(target, alpha, intern(group_of(target)), words.get(target, b""))
             for target, alpha in found.items()
         ]
 
-    def _words(self, page: Page, followed: Collection[str]) -> dict[str, tuple[int, ...]]:
-        """What the links of a page call the targets that are followed."""
-        words: dict[str, tuple[int, ...]] = {}
+    def _words(self, page: Page, named: Mapping[str, str]) -> dict[str, bytes]:
+        """What a page calls the targets that it names: of several links the longest anchor."""
+        spans: dict[str, tuple[int, int]] = {}
         for link in page.links:
-            target = self.stands_for(link.url)
-            if target in followed and len(words.get(target, ())) < MOST:
-                said = link_words(page.anchor(link), target, page.context(link))
-                if target in words:
-                    said = tuple(dict.fromkeys(words[target] + said))[:MOST]
-                words[target] = said
-        return words
+            target = named.get(link.url)
+            if target is not None:
+                span = spans.get(target)
+                if span is None or link.end - link.start > span[1] - span[0]:
+                    spans[target] = link.start, link.end
+        words = page_words(page.text, list(spans.values()), list(spans), page.window)
+        return dict(zip(spans, words, strict=True))
 
     def _refusal(self, url: str, depth: int, now: float) -> str | None:
         """Why a URL never seen before is not put on the frontier."""

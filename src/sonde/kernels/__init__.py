@@ -11,7 +11,7 @@ a ``Chooser`` says which leaf picks; ``Links`` remember what was seen; a ``Signa
 into features (``Neighbourhood``, ``SecondLevel``, ``Cash``, ``Navigation``, ``Yields`` with its
 ``Vocabulary``); the ``Model`` ties them together; ``replay`` runs a model over a recorded graph.
 Apart from these stand the kernels of graphs: ``adjacency`` and ``naming`` build them, ``coverage``
-chooses seeds.
+chooses seeds; and ``spelling``, which numbers words.
 
 A model is built for one engine: ``load("compiled")`` or ``load("python")``.
 """
@@ -28,7 +28,7 @@ from types import ModuleType, SimpleNamespace
 
 NAMES = (
     "dice frontier tournament linear regression chance custom chooser links signals "
-    "neighbourhood second cash navigation words yields model replay"
+    "neighbourhood second cash navigation words yields spelling model replay"
 ).split()
 
 

@@ -43,7 +43,8 @@ class Links:
             self.in_tail = grown(self.in_tail, nodes, -1)
 
     def append(self, targets, alphas, words=()):
-        """Write the links of one visit, and the words of each; the position where they start."""
+        """Write the links of one visit, and the words of each as bytes, two a word; the position
+        where they start."""
         start = self.count if self.remember else 0
         end = start + len(targets)
         if end > self.target.shape[0]:
@@ -63,12 +64,10 @@ class Links:
         if end >= self.word_first.shape[0]:
             self.word_first = grown(self.word_first, end + 1, 0)
         first = np.asarray(self.word_first)
-        first[start + 1 : end + 1] = first[start] + np.cumsum([len(each) for each in words])
+        first[start + 1 : end + 1] = first[start] + np.cumsum([len(each) // 2 for each in words])
         if first[end] > self.words.shape[0]:
             self.words = grown(self.words, first[end], 0)
-        np.asarray(self.words)[first[start] : first[end]] = [
-            word for each in words for word in each
-        ]
+        np.asarray(self.words)[first[start] : first[end]] = np.frombuffer(b"".join(words), "<u2")
 
     def visited(self, node, score, start, end):
         if not self.remember:

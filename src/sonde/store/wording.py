@@ -17,20 +17,19 @@ _NUMBER = "<u2"
 
 def pack(links: Sequence[Link]) -> bytes | None:
     """The words of links, or ``None`` where there are none."""
-    words = [word for link in links for word in link.words]
+    words = b"".join([link.words for link in links])
     if not words:
         return None
-    return np.array([*(len(link.words) for link in links), *words], dtype=_NUMBER).tobytes()
+    return np.array([len(link.words) // 2 for link in links], dtype=_NUMBER).tobytes() + words
 
 
-def unpack(packed: bytes | None, links: int) -> list[tuple[int, ...]]:
+def unpack(packed: bytes | None, links: int) -> list[bytes]:
     """The words of each of so many links."""
     if not packed:
-        return [()] * links
-    numbers = np.frombuffer(packed, dtype=_NUMBER).tolist()
+        return [b""] * links
     words = []
-    place = links
-    for count in numbers[:links]:
-        words.append(tuple(numbers[place : place + count]))
-        place += count
+    place = 2 * links
+    for count in np.frombuffer(packed, dtype=_NUMBER, count=links).tolist():
+        words.append(packed[place : place + 2 * count])
+        place += 2 * count
     return words

@@ -30,13 +30,12 @@ def wording(columns: pa.Table, names: pa.Array, targets: npt.NDArray[np.int32]) 
     anchors = _texts(columns, ANCHOR)
     windows = _texts(columns, WINDOW)
     first = np.zeros(len(targets) + 1, dtype=np.int64)
-    words: list[int] = []
-    for link, target in enumerate(targets.tolist()):
-        words.extend(
-            link_words(anchors[link], addresses[target] if addresses else "", windows[link])
-        )
-        first[link + 1] = len(words)
-    return Wording(first, np.array(words, dtype=np.int32))
+    words = [
+        link_words(anchors[link], addresses[target] if addresses else "", windows[link])
+        for link, target in enumerate(targets.tolist())
+    ]
+    np.cumsum([len(each) // 2 for each in words], out=first[1:])
+    return Wording(first, np.frombuffer(b"".join(words), "<u2").astype(np.int32))
 
 
 def _texts(columns: pa.Table, name: str) -> Sequence[str]:
