@@ -303,8 +303,11 @@ class Explorer:
         alphas: dict[int, float] = {}
         words: dict[int, bytes] = {}
         wordy = model.links.wordy
+        known = self._numbers.get
         for link in visit.links:  # parallel links count as one, at the first one's place
-            target = self._number(link.target, link.group)
+            target = known(link.target)
+            if target is None:
+                target = self._number(link.target, link.group)
             if target != opened.number:
                 alphas[target] = alphas.get(target, 0.0) + link.score
                 if wordy:

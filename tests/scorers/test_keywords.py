@@ -149,3 +149,13 @@ def test_spans_are_places_in_the_original_text() -> None:
     text = "œuvre, cœur, l’œil"
     spans = KeywordMatcher(["coeur", "oeil"]).spans(text)
     assert [text[start:end] for start, end, _ in spans] == ["cœur", "œil"]
+
+
+def test_a_few_foreign_characters_fold_as_many_do() -> None:
+    many = "é" * 300  # too many to be folded one by one
+    for code in (*range(0x80, 0x3000), *range(0xA640, 0xAC00), *range(0xF900, 0x10000), 0x10400):
+        few = f"A-b{chr(code)}Z"
+        alone, among = fold(few), fold(few + many)
+        assert among.text == alone.text + "e" * 300
+        places = range(len(few) + 1) if alone.places is None else alone.places
+        assert among.places is None or list(among.places[: len(few) + 1]) == list(places)

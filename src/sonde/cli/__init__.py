@@ -26,6 +26,8 @@ COMMANDS = (
     "export",
     "simulate",
     "seeds",
+    "authority",
+    "track",
     "data",
     "lab",
     "budget",

@@ -114,17 +114,9 @@ def resumed_run(
     """Open a run and bring everything to where its log ends."""
     run = Run.open(path)
     try:
-        config = run.config
-        seeds = config.pop("seeds")
-        web = config.pop("source") == "web"
+        seeds, web, told, objects = _kept(path, run, settings)
         if not web and source is None:
             raise InputError(f"{path}: this run was made over a source of its own: give it again")
-        changes, objects = _split(settings)
-        fixed = [name for name in changes if name not in _CHANGEABLE]
-        if fixed:
-            raise InputError(f"{path}: {fixed[0]} cannot be changed on resume")
-        kept = {name: value for name, value in config.items() if name not in objects}
-        told = Settings.of({**kept, **changes}, str(path))
         explorer = _explorer(told, objects, web)
         begun = _assembled(run, explorer, told, objects, seeds, source)
         open_leases = replay(begun.book)
@@ -142,6 +134,45 @@ def resumed_run(
     except BaseException:
         run.close()
         raise
+
+
+def opened_run(path: str | Path, kind: type[WebSource], settings: dict[str, Any]) -> Beginning:
+    """Open a run for the sake of its source: its explorer is told nothing, and leases nothing."""
+    run = Run.open(path)
+    try:
+        seeds, web, told, objects = _kept(path, run, settings)
+        if not web:
+            raise InputError(f"{path}: not a crawl of the Web, but of a source of its own")
+        if run.power_lost and not run.meta("track_open"):
+            raise InputError(
+                f"{path}: the machine went down during the crawl: resume it first, so that the"
+                " requests that may have left are booked"
+            )
+        run.journal.sent = run.journal.reserved
+        objects |= {"scorer": lambda page: 0.0}
+        begun = _assembled(run, Explorer("deg", grouped=True), told, objects, seeds, None, kind)
+        assert isinstance(begun.source, WebSource)
+        begun.notice = begun.source.recall()
+        return begun
+    except BaseException:
+        run.close()
+        raise
+
+
+def _kept(
+    path: str | Path, run: Run, settings: dict[str, Any]
+) -> tuple[list[str], bool, Settings, dict[str, Any]]:
+    """What a run was made with and is told now: seeds, whether it is of the Web, settings, and
+    what was given as objects."""
+    config = run.config
+    seeds = config.pop("seeds")
+    web = config.pop("source") == "web"
+    changes, objects = _split(settings)
+    fixed = [name for name in changes if name not in _CHANGEABLE]
+    if fixed:
+        raise InputError(f"{path}: {fixed[0]} cannot be changed on resume")
+    kept = {name: value for name, value in config.items() if name not in objects}
+    return seeds, web, Settings.of({**kept, **changes}, str(path)), objects
 
 
 _CHANGEABLE = frozenset(
@@ -245,6 +276,7 @@ def _assembled(
     objects: dict[str, Any],
     seeds: list[str],
     source: Any,
+    kind: type[WebSource] = WebSource,
 ) -> Beginning:
     hold = Spend(requests=1)
     if settings.bytes is not None:
@@ -258,7 +290,7 @@ def _assembled(
         if named
         else Scope.of_seeds(seeds, settings.scope)
     )
-    web = WebSource(
+    web = kind(
         settings,
         _scorer(settings, objects),
         scope,

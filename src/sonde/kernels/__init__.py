@@ -11,7 +11,8 @@ a ``Chooser`` says which leaf picks; ``Links`` remember what was seen; a ``Signa
 into features (``Neighbourhood``, ``SecondLevel``, ``Cash``, ``Navigation``, ``Yields`` with its
 ``Vocabulary``); the ``Model`` ties them together; ``replay`` runs a model over a recorded graph.
 Apart from these stand the kernels of graphs: ``adjacency`` and ``naming`` build them, ``coverage``
-chooses seeds; and ``spelling``, which numbers words.
+chooses seeds; ``spelling``, which numbers words; and those of the most cited: ``Weights`` and a
+``Summit`` under ``Expansion`` and ``Recrawl``, which ``discovery`` and ``Tracking`` drive.
 
 A model is built for one engine: ``load("compiled")`` or ``load("python")``.
 """
@@ -28,7 +29,8 @@ from types import ModuleType, SimpleNamespace
 
 NAMES = (
     "dice frontier tournament linear regression chance custom chooser links signals "
-    "neighbourhood second cash navigation words yields spelling model replay"
+    "neighbourhood second cash navigation words yields spelling model replay "
+    "weights summit expansion recrawl discovery tracking"
 ).split()
 
 

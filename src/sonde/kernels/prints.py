@@ -97,3 +97,16 @@ def pair(raw: cython.const[cython.uchar][::1], clean: cython.uchar[::1], pairs: 
             before = word
             count += 1
     return max(count, 0)
+
+
+def distinct(pairs: cython.uint[::1]):
+    """Move the different ones of sorted numbers to the front; how many there are."""
+    if not cython.compiled:
+        pairs = memoryview(pairs)
+    kept: cython.longlong = 0
+    at: cython.longlong
+    for at in range(pairs.shape[0]):
+        if kept == 0 or pairs[at] != pairs[kept - 1]:
+            pairs[kept] = pairs[at]
+            kept += 1
+    return kept

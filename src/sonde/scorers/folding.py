@@ -9,13 +9,15 @@
   characters disappear.
 - Characters beyond the Basic Multilingual Plane, ideographs and Hangul stay as they are.
 
-ASCII text, the usual case, takes a short way. Other text goes through a table with NumPy: most
+ASCII text, the usual case, takes a short way, and text that is ASCII but for a few characters a
+way nearly as short. Other text goes through a table with NumPy: most
 characters map to one character, so that places in the text stay what they were; where a
 character maps to none or several, ``Folded.places`` says what moved where.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
@@ -30,6 +32,8 @@ _SPELT = {
 _SPACES = "-\u00a0\u058a\u05be\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u202f\u2007"
 _APOSTROPHES = "\u2018\u2019\u201b\u02bc\u02b9\u2032\uff07"
 _NOTHING = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+_FOREIGN = re.compile("[^\x00-\x7f]")
+_FEW = 200  # bytes more than characters: so few foreign ones are folded one by one
 _WIDEST = 3  # no character folds to more
 
 # Ranges of the BMP in which something folds: before the ideographs, the Latin, Cherokee and other
@@ -51,6 +55,13 @@ def fold(text: str) -> Folded:
     """Fold a text and keep track of places."""
     if text.isascii():
         return Folded(text.lower().replace("-", " "), None)
+    if len(text.encode("utf-8", "surrogatepass")) - len(text) < _FEW:
+        try:  # ASCII is lowered by the way; what else that does, folding undoes or does again
+            folded = _FOREIGN.sub(_in_place, text.lower())
+            if len(folded) == len(text):
+                return Folded(folded.replace("-", " "), None)
+        except _Moved:
+            pass
     table = _table()
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
     mapped = table.first.take(codes, mode="clip")
@@ -68,8 +79,26 @@ def fold(text: str) -> Folded:
     return Folded(_text(out), places)
 
 
+class _Moved(Exception):
+    """A character folds to none or several, or stays as it is in either case."""
+
+
+def _in_place(match: re.Match[str]) -> str:
+    folded = _folded(match[0])
+    if len(folded) != 1 or folded > "\uffff":
+        raise _Moved
+    return folded
+
+
 def _text(codes: NDArray[np.uint32]) -> str:
     return codes.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+
+
+@lru_cache(maxsize=4_096)
+def _folded(character: str) -> str:
+    """What one character folds to, as the table has it."""
+    code = ord(character)
+    return fold_character(character) if any(code in codes for codes in _RANGES) else character
 
 
 def fold_character(character: str) -> str:

@@ -1,0 +1,234 @@
+"""``sonde track``: keep the most cited pages of a run current."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import signal
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+from sonde.authority.live import STOPS, LiveTracker, Looked, Ranked
+from sonde.authority.live.plan import EXPANSIONS
+from sonde.authority.tracking import RECRAWLS
+from sonde.budgets import seconds_from
+from sonde.cli.display import duration
+from sonde.cli.printing import harmless, print_table
+from sonde.crawl.loop import new_loop
+from sonde.store.reading import RunReader
+from sonde.store.standings import Standing, Standings
+
+_EPILOG = """examples:
+  sonde track run/ --top 500 --window 7d --per-hour 200
+  sonde track run/ --status
+  sonde track run/ --list --json
+
+The run is one that sonde crawl has made. What was told before need not be told again. Ctrl-C once
+finishes the visit in flight; the same command goes on.
+"""
+_LINE_EVERY = 60.0
+_SHOWN = 20
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add ``sonde track``."""
+    parser = commands.add_parser(
+        "track",
+        help="keep the most cited pages of a run current",
+        description="Keep the most cited pages of a run current: visit new pages and old ones, at a"
+        " rate that both share, and rank what is cited most within a window.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("run_folder", metavar="run", type=Path, help="a run folder")
+    show = parser.add_mutually_exclusive_group()
+    show.add_argument("--status", action="store_true", help="say how the tracker stands")
+    show.add_argument("--list", action="store_true", help="print the ranking now")
+    add("--json", action="store_true", help="JSON: one object, or one event a line while tracking")
+
+    what = parser.add_argument_group("what to track")
+    what.add_argument("--top", type=_count, metavar="K", help="pages in the ranking (500)")
+    what.add_argument("--window", metavar="T", help="how long a link counts (7d)")
+    what.add_argument("--expand", choices=EXPANSIONS, help="how new pages are chosen (crawl-gai)")
+    what.add_argument("--recrawl", choices=RECRAWLS, help="how old pages are chosen (bandit)")
+    what.add_argument("--share", type=float, metavar="P", help="of visits to new pages (0.5)")
+    what.add_argument("--seed", type=int, metavar="N", help="of the dice")
+    what.add_argument("--most", type=_count, metavar="N", help="pages kept in mind (1000000)")
+
+    cost = parser.add_argument_group("what it may cost")
+    cost.add_argument("--per-hour", type=_count, metavar="N", help="requests (200)")
+    cost.add_argument("--budget", type=_count, metavar="N", help="requests in all")
+    cost.add_argument("--for", dest="duration", metavar="T", help="how long, such as 14d")
+
+    how = parser.add_argument_group("how to ask, as for the crawl")
+    how.add_argument("--delay", type=float, metavar="S", help="between requests to a host")
+    how.add_argument("--timeout", type=float, metavar="S")
+    how.add_argument("--contact", metavar="WHO", help="a URL or an e-mail address for servers")
+    how.add_argument("--header", dest="headers", action="append", metavar="[HOST ]NAME: VALUE")
+    how.add_argument("--cookie", dest="cookies", action="append", metavar="HOST NAME=SECRET")
+    how.add_argument("--auth", action="append", metavar="HOST USER:SECRET")
+    how.add_argument("--allow-private", action="store_true", default=None)
+    parser.set_defaults(run=run)
+
+
+_PLAN = ("top", "expand", "recrawl", "share", "seed", "most", "per_hour", "budget")
+_SETTINGS = ("delay", "timeout", "contact", "headers", "cookies", "auth", "allow_private")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Track, or say how it stands."""
+    if args.status or args.list:
+        with RunReader(args.run_folder) as reader:
+            standings = Standings(reader)
+            if args.list:
+                _print_list(standings, as_json=args.json)
+            else:
+                _print_status(standings, as_json=args.json)
+        return 0
+    given = {name: value for name in _PLAN if (value := getattr(args, name)) is not None}
+    if args.window is not None:
+        given["window"] = seconds_from(args.window)
+    settings = {name: value for name in _SETTINGS if (value := getattr(args, name)) is not None}
+    display = _Json() if args.json else _Lines()
+    tracker = LiveTracker(
+        args.run_folder,
+        duration=None if args.duration is None else seconds_from(args.duration),
+        on_event=display.heard,
+        plan=given,
+        **settings,
+    )
+    loop = new_loop()
+    try:
+        reason = loop.run_until_complete(_watched(tracker))
+    finally:
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
+    words = STOPS.get(reason, reason)
+    print(f"{tracker.requests:,} requests so far: {words}", file=sys.stderr)
+    return 130 if reason in ("interrupted", "cut") else 0
+
+
+async def _watched(tracker: LiveTracker) -> str:
+    """Run with Ctrl-C understood: once to finish the visit in flight, twice to end at once."""
+    loop = asyncio.get_running_loop()
+    pressed = 0
+
+    def interrupt() -> None:
+        nonlocal pressed
+        pressed += 1
+        if pressed == 1:
+            print("finishing the visit in flight (Ctrl-C again to stop at once)", file=sys.stderr)
+            tracker.stop()
+        else:
+            tracker.cut()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, interrupt)
+    try:
+        return await tracker.run()
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+
+
+class _Json:
+    """One JSON object a line on standard output."""
+
+    def heard(self, event: Looked | Ranked) -> None:
+        kind = "visit" if isinstance(event, Looked) else "ranking"
+        print(json.dumps({"event": kind, **asdict(event)}), flush=True)
+
+
+class _Lines:
+    """A line a minute, and one for each change of the ranking, on standard error."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+        self._visits = 0
+        self._unchanged = 0
+
+    def heard(self, event: Looked | Ranked) -> None:
+        if isinstance(event, Ranked):
+            if event.entered or event.left:
+                print(
+                    f"ranking: {len(event.entered):,} entered, {len(event.left):,} left",
+                    file=sys.stderr,
+                    flush=True,
+                )
+            return
+        self._visits += 1
+        self._unchanged += event.outcome == "unchanged"
+        now = time.monotonic()
+        if now - self._last >= _LINE_EVERY:
+            self._last = now
+            print(
+                f"{self._visits:,} visits, {self._unchanged:,} unchanged; last:"
+                f" {harmless(event.url, 80)} ({event.why}, {event.outcome})",
+                file=sys.stderr,
+                flush=True,
+            )
+
+
+def _print_status(standings: Standings, *, as_json: bool) -> None:
+    status = standings.status()
+    if as_json:
+        print(json.dumps(asdict(status)))
+        return
+    plan = status.settings
+    stop = "running, or cut off" if status.stop is None else STOPS.get(status.stop, status.stop)
+    print(
+        f"the {plan['top']:,} most cited within {duration(plan['window'])}, {plan['expand']} and"
+        f" {plan['recrawl']}, {plan['per_hour']:,} requests an hour: {stop}"
+    )
+    print(
+        f"{status.requests:,} requests for {status.visits:,} visits, {status.unchanged:,} of them"
+        f" unchanged; {status.requests_last_hour:,} requests in the last hour"
+    )
+    states = ", ".join(f"{count:,} {state}" for state, count in sorted(status.states.items()))
+    print(f"{status.known:,} pages known: {states}")
+    print(f"{status.links:,} links seen, {status.links_in_window:,} of them within the window")
+    outcomes = ", ".join(f"{harmless(name)} {count:,}" for name, count in status.outcomes.items())
+    print(f"outcomes: {outcomes}")
+    print(
+        f"ranking at {_moment(status.ranked_at)}: {status.entered:,} entered and"
+        f" {status.left:,} left within the window"
+    )
+
+
+def _print_list(standings: Standings, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(standings.as_json()))
+        return
+    heads = (">rank", ">cited", "url", "title", "last citation")
+    print_table(heads, [_row(standing) for standing in standings.ranking(1)])
+    for change in standings.changes()[:_SHOWN]:
+        why = f" ({change.why})" if change.why else ""
+        print(f"{_moment(change.time)} {change.change}: {harmless(change.url)}{why}")
+
+
+def _row(standing: Standing) -> tuple[str, ...]:
+    latest = standing.evidence[0] if standing.evidence else None
+    when = "" if latest is None else _moment(latest.dated or latest.last_seen)
+    return (
+        f"{standing.rank:,}",
+        f"{standing.cited:,}",
+        standing.url,
+        harmless(standing.title, 40),
+        when,
+    )
+
+
+def _moment(moment: float | None) -> str:
+    if moment is None:
+        return "-"
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(moment))
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return int(text)

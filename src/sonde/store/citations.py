@@ -1,0 +1,308 @@
+"""Who cites whom, and when it was seen: the tables of a run that is tracked (``sonde track``).
+
+They lie beside the tables of the crawl, with numbers of their own, and are added to a run when it
+is first tracked. A request is in ``sent``, and on the disk, before it leaves: whatever ends the
+process or the machine, it counts as spent.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from sonde.errors import StoreError
+from sonde.store.schema import TRACKING
+
+OUT_OF_RANKING = "('gone', 'moved', 'list')"
+
+RANKING = f"""
+SELECT target, count(*) AS cited FROM citations JOIN tracked ON tracked.id = target
+WHERE coalesce(citations.dated, citations.last) > ? AND state NOT IN {OUT_OF_RANKING}
+GROUP BY target ORDER BY cited DESC, target LIMIT ?
+"""
+"""The most cited since a moment, ties to the node that was found first."""
+
+_NODE = (
+    "id, url, state, visits, last, links, fresh, elapsed, score, intervals, changes, watched,"
+    " etag, modified, digest, misses, dated"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tracked:
+    """A node as it is kept; see the table."""
+
+    id: int
+    url: str
+    state: str
+    visits: int
+    last: float | None
+    links: int
+    fresh: int
+    elapsed: float
+    score: float
+    intervals: int
+    changes: int
+    watched: float
+    etag: str | None
+    modified: str | None
+    digest: bytes | None
+    misses: int
+    dated: float | None
+
+
+class Citations:
+    """The writing end. All changes are made within ``change()``."""
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database = database
+        database.executescript("BEGIN IMMEDIATE;" + TRACKING + "COMMIT;")
+
+    @contextmanager
+    def change(self, *, durable: bool = False) -> Iterator[None]:
+        """One transaction, whole or not at all. One that is durable is on the disk when it ends;
+        of others a power cut may take the last: a visit without its outcome, which is spent."""
+        database = self._database
+        try:
+            database.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            database.execute("BEGIN IMMEDIATE")
+            yield
+            database.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise StoreError(f"the run cannot be written: {error}") from None
+        finally:
+            if database.in_transaction:
+                database.execute("ROLLBACK")
+
+    def run(self, query: str, *values: object) -> sqlite3.Cursor:
+        """Any statement."""
+        return self._database.execute(query, values)
+
+    def value(self, query: str, *values: object) -> Any:
+        """The first value that a query gives, or ``None``."""
+        found = self._database.execute(query, values).fetchone()
+        return None if found is None else found[0]
+
+    # -- what the tracker knows of itself --------------------------------------------------------
+
+    def remember(self, key: str, value: object) -> None:
+        """Keep something with the run."""
+        self.run("INSERT OR REPLACE INTO meta VALUES (?, ?)", key, json.dumps(value))
+
+    def recall(self, key: str) -> Any:
+        """What was kept, or ``None``."""
+        found = self.value("SELECT value FROM meta WHERE key = ?", key)
+        return None if found is None else json.loads(found)
+
+    # -- nodes -----------------------------------------------------------------------------------
+
+    def node(self, number: int) -> Tracked:
+        """A node by its number."""
+        return Tracked(*self.run(f"SELECT {_NODE} FROM tracked WHERE id = ?", number).fetchone())
+
+    def nodes(self) -> Iterator[tuple[Tracked, int, float | None]]:
+        """All nodes, each with how many links to it were seen and when it may be tried again."""
+        for *row, apparent, retry in self.run(
+            f"SELECT {_NODE}, (SELECT count(*) FROM citations WHERE target = id), retry"
+            " FROM tracked ORDER BY id"
+        ):
+            yield Tracked(*row), apparent, retry
+
+    def find(self, url: str) -> tuple[int, str] | None:
+        """The number and the state of a URL, followed where it has moved."""
+        found: tuple[int, str, int | None] | None = self.run(
+            "SELECT id, state, moved FROM tracked WHERE url = ?", url
+        ).fetchone()
+        for _ in range(10):
+            if found is None or found[2] is None:
+                break
+            found = self.run(
+                "SELECT id, state, moved FROM tracked WHERE id = ?", found[2]
+            ).fetchone()
+        return None if found is None else found[:2]
+
+    def add(self, url: str, state: str, now: float, number: int | None = None) -> int:
+        """A new node."""
+        added = self.run(
+            "INSERT INTO tracked (id, url, state, found) VALUES (?, ?, ?, ?)",
+            number,
+            url,
+            state,
+            now,
+        ).lastrowid
+        assert added is not None
+        return added
+
+    def update(self, number: int, **values: object) -> None:
+        """Change columns of a node."""
+        columns = ", ".join(f"{name} = ?" for name in values)
+        self.run(f"UPDATE tracked SET {columns} WHERE id = ?", *values.values(), number)
+
+    # -- links -----------------------------------------------------------------------------------
+
+    def see(
+        self,
+        source: int,
+        targets: Sequence[int],
+        prior: float | None,
+        now: float,
+        arrived: float | None = None,
+    ) -> tuple[list[int], list[int]]:
+        """Links that a source shows now; those never seen before, and those that were not there
+        at the visit before, at `prior`. `arrived` is when the former came, where that is known."""
+        before = dict(self.run("SELECT target, last FROM citations WHERE source = ?", source))
+        never = [target for target in targets if target not in before]
+        fresh = [target for target in targets if before.get(target, -1.0) != prior]
+        if prior is None:
+            fresh = list(targets)
+        new = set(fresh)
+        self._database.executemany(
+            "INSERT INTO citations VALUES (?, ?, ?, ?, NULL) ON CONFLICT DO UPDATE SET"
+            " last = excluded.last",
+            [(source, target, now if arrived is None else arrived, now) for target in fresh],
+        )
+        self._database.executemany(
+            "UPDATE citations SET last = ? WHERE source = ? AND target = ?",
+            [(now, source, target) for target in targets if target not in new],
+        )
+        return never, fresh
+
+    def cite(self, source: int, target: int, now: float, dated: float | None) -> bool:
+        """One dated link; whether it was never seen before."""
+        new = self.value("SELECT 1 FROM citations WHERE source = ? AND target = ?", source, target)
+        self.run(
+            "INSERT INTO citations VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
+            " last = excluded.last, dated = coalesce(excluded.dated, dated)",
+            source,
+            target,
+            now,
+            now,
+            dated,
+        )
+        return new is None
+
+    def unchanged(self, source: int, prior: float, now: float) -> None:
+        """The page is as it was: all links that it showed then are there now."""
+        self.run("UPDATE citations SET last = ? WHERE source = ? AND last = ?", now, source, prior)
+
+    def move(self, old: int, new: int) -> int:
+        """What cites the old node cites the new one, and so do its own links; how many now do."""
+        for one, other in (("target", "source"), ("source", "target")):
+            self.run(
+                f"INSERT INTO citations ({one}, {other}, first, last, dated)"
+                f" SELECT ?, {other}, first, last, dated FROM citations"
+                f" WHERE {one} = ? AND {other} <> ? ON CONFLICT DO UPDATE SET"
+                " first = min(first, excluded.first), last = max(last, excluded.last),"
+                " dated = max(dated, excluded.dated)",
+                new,
+                old,
+                new,
+            )
+            self.run(f"DELETE FROM citations WHERE {one} = ?", old)
+        self.update(old, state="moved", moved=new, announced=0, retry=None)
+        return int(self.value("SELECT count(*) FROM citations WHERE target = ?", new))
+
+    def forget(self, since: float) -> list[int]:
+        """Nodes never visited that nothing cites since a moment go; their numbers."""
+        gone = [
+            number
+            for (number,) in self.run(
+                "SELECT id FROM tracked WHERE state IN ('frontier', 'dropped', 'gone')"
+                " AND visits = 0 AND NOT announced AND NOT EXISTS (SELECT 1 FROM citations"
+                " WHERE target = id AND coalesce(citations.dated, citations.last) > ?)"
+                " AND id NOT IN (SELECT moved FROM tracked WHERE moved IS NOT NULL)",
+                since,
+            )
+        ]
+        one = [(number,) for number in gone]
+        self._database.executemany("DELETE FROM citations WHERE target = ?", one)
+        self._database.executemany("DELETE FROM tracked WHERE id = ?", one)
+        return gone
+
+    # -- what is spent ---------------------------------------------------------------------------
+
+    def begin(self, url: str, why: str, now: float) -> int:
+        """A visit is about to send its first request, which is charged."""
+        number = self.run(
+            "INSERT INTO sent (url, why, charged, requests) VALUES (?, ?, ?, 1)", url, why, now
+        ).lastrowid
+        assert number is not None
+        return number
+
+    def charge(self, visit: int, now: float) -> None:
+        """One more request of a visit."""
+        self.run(
+            "UPDATE sent SET requests = requests + 1, charged = ? WHERE number = ?", now, visit
+        )
+
+    def settle(self, visit: int, outcome: str, status: int | None, size: int, fresh: int) -> None:
+        """What became of a visit."""
+        self.run(
+            "UPDATE sent SET outcome = ?, status = ?, bytes = ?, fresh = ? WHERE number = ?",
+            outcome,
+            status,
+            size,
+            fresh,
+            visit,
+        )
+
+    def charges(self, count: int) -> list[float]:
+        """When each of the last requests was charged, the earliest first."""
+        times: list[float] = []
+        for charged, requests in self.run(
+            "SELECT charged, requests FROM sent ORDER BY number DESC LIMIT ?", count
+        ):
+            times += [charged] * requests
+            if len(times) >= count:
+                break
+        return sorted(times[:count])
+
+    @property
+    def spent(self) -> int:
+        """All requests so far."""
+        return int(self.value("SELECT coalesce(sum(requests), 0) FROM sent"))
+
+    # -- the ranking -----------------------------------------------------------------------------
+
+    def rank(self, now: float, window: float, top: int) -> tuple[list[str], list[str]]:
+        """Bring the ranking up to date; the URLs that entered, and those that left."""
+        ranking = {
+            node: (rank, cited)
+            for rank, (node, cited) in enumerate(self.run(RANKING, now - window, top), start=1)
+        }
+        before = {
+            node: (rank, cited, entered)
+            for node, rank, cited, entered in self.run("SELECT * FROM ranked")
+        }
+        self.run("DELETE FROM ranked")
+        self._database.executemany(
+            "INSERT INTO ranked VALUES (?, ?, ?, ?)",
+            [
+                (node, rank, cited, before[node][2] if node in before else now)
+                for node, (rank, cited) in ranking.items()
+            ],
+        )
+        came = [(node, *place) for node, place in ranking.items() if node not in before]
+        went = [(node, *row[:2]) for node, row in before.items() if node not in ranking]
+        return self._changed(now, "entered", came), self._changed(now, "left", went)
+
+    def _changed(self, now: float, change: str, rows: list[tuple[int, int, int]]) -> list[str]:
+        urls = []
+        for node, rank, cited in rows:
+            url, state = self.run("SELECT url, state FROM tracked WHERE id = ?", node).fetchone()
+            why = state if state in ("gone", "moved") else ""
+            self.run(
+                "INSERT INTO ranking_changes VALUES (?, ?, ?, ?, ?, ?)",
+                now,
+                change,
+                url,
+                rank,
+                cited,
+                why,
+            )
+            urls.append(url)
+        return urls
