@@ -300,8 +300,9 @@ choice made in hindsight by a few percent; it is not ahead of that choice on eve
 
 LIMITS = """What limits it:
 
-- *Scores that are a property of the graph*, such as in-degree, have nothing to do with what a page's
-  other children are: there `deg` or a bandit that finds it is better, and `auto` the wrong choice.
+- *Scores that are a property of the graph*, such as in-degree, have nothing to do with what a
+  page's other children are: there `deg`, or a bandit that finds it, is better, and `auto` the wrong
+  choice.
 - *The best published estimator is another one on nearly every graph*, and it is chosen here with
   knowledge of the result. Against any one of them, fixed beforehand, see the next table.
 - *Crawls are short.* A few hundred visits teach few words, and few weights.
@@ -311,8 +312,8 @@ LIMITS = """What limits it:
 ABLATION = """Geometric means of the ratio to the best published estimator, over graphs of up to
 100,000 nodes, for `auto` with parts taken away or changed. `yield` is parent yield alone."""
 
-LEFT_OUT = """These were tried in a prototype on the development half, before the design was fixed, and
-did not help; they are not in the package.
+LEFT_OUT = """These were tried in a prototype on the development half, before the design was fixed,
+and did not help; they are not in the package.
 
 - *Ridge regression towards the default weights*, over 4 to 13 features (degree, mean, maximum and
   logarithm of sums of scores, link scores, shares, yields, products), prior strengths from 3 to
@@ -327,12 +328,12 @@ did not help; they are not in the package.
   keeps, since a crawl visits too few pages to learn a weight a word.
 - *The text of visited pages* as their vocabulary: no better than the words of their links.
 
-Not tried: gradient-boosted trees, Hedge over frontier percentiles, dynamic Thompson sampling, linear
-UCB, a separate hurdle model. The logarithm of the number of links is all the look-ahead there is;
+Not tried: gradient-boosted trees, Hedge over frontier percentiles, dynamic Thompson sampling,
+linear UCB, a separate hurdle model. The logarithm of the number of links is all the look-ahead there is;
 navigational rank (`nr`, propagation by local push) takes part as a published estimator."""
 
-COST = """Processor time of whole simulated crawls, in one run. The cost in a live crawl is measured by
-`python benchmarks/auto_live.py`: of the 2.2 to 2.5 ms that a page of the PostgreSQL manual takes, 11
+COST = """Processor time of whole simulated crawls, in one run. The cost in a live crawl is measured
+by `python benchmarks/auto_live.py`: of the 2.2 to 2.5 ms that a page of the PostgreSQL manual takes, 11
 to 12 % go into asking, telling and words, where `n:sum` takes 5 to 6 %."""
 
 
