@@ -330,11 +330,12 @@ and did not help; they are not in the package.
 
 Not tried: gradient-boosted trees, Hedge over frontier percentiles, dynamic Thompson sampling,
 linear UCB, a separate hurdle model. The logarithm of the number of links is all the look-ahead
-there is; navigational rank (`nr`, propagation by local push) takes part as a published estimator."""
+there is; navigational rank (`nr`, propagation by local push) takes part as one of the published."""
 
-COST = """Processor time of whole simulated crawls, in one run. The cost in a live crawl is measured
-by `python benchmarks/auto_live.py`: of the 2.2 to 2.5 ms that a page of the PostgreSQL manual takes,
-11 to 12 % go into asking, telling and words, where `n:sum` takes 5 to 6 %. The bar of 10 % is missed."""
+COST = """Processor time of whole simulated crawls, in one run. The cost in a live crawl is
+measured by `python benchmarks/auto_live.py`: of the 2.2 to 2.5 ms that a page of the PostgreSQL
+manual takes, 11 to 12 % go into asking, telling and words, where `n:sum` takes 5 to 6 %. The bar of
+10 % is missed."""
 
 
 def main() -> int:
