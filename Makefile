@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test bench bench-web bench-seeds bench-sources figures clean
+.PHONY: demo test bench bench-web bench-seeds bench-sources bench-authority figures clean
 
 demo: $(VENV)/.installed
 	$(BIN)/sonde demo
@@ -24,6 +24,9 @@ bench: $(VENV)/.ready
 bench-seeds: $(VENV)/.ready
 	$(BIN)/pip install --quiet -e '.[bench]'
 	$(BIN)/python benchmarks/seeds.py -o benchmarks/results/seeds.md
+
+bench-authority: $(VENV)/.ready
+	$(BIN)/python benchmarks/authority.py -o benchmarks/results/authority.md
 
 # Any folder of HTML files will do: make bench-web PAGES=folder SITE="what it is"
 PAGES ?= /usr/share/doc/postgresql-doc-15/html

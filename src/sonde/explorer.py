@@ -15,6 +15,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from sonde.records import Failure, Group, Lease, Link, Node, Outcome, Place, Spe
 from sonde.strategies import Strategy, strategy_from
 
 ONE_REQUEST = Spend(requests=1)
-_UNPLACED = (0.0, 0.0, 0)
+_UNPLACED = Place(None, None)
 
 
 @dataclass(slots=True)
@@ -321,14 +322,19 @@ class Explorer:
 
     def _tell_places(self, start: int, targets: list[int], links: Sequence[Link]) -> None:
         """The URL measures of the links, those of the first of parallel ones."""
-        numbers = self._numbers
-        measures: dict[int, tuple[float, float, int]] = {}
-        for link in links:
-            place = link.place
-            if place is not None:
-                measures.setdefault(numbers[link.target], place[2:])
-        told = [measures.get(target, _UNPLACED) for target in targets]
-        self._model.places.append(start, *zip(*told, strict=True) if told else ((), (), ()))
+        told: list[Any] = [link.place for link in links]
+        if len(told) != len(targets) or None in told:
+            first: dict[int, Place] = {}
+            for link in links:
+                if link.place is not None:
+                    first.setdefault(self._numbers[link.target], link.place)
+            told = [first.get(target, _UNPLACED) for target in targets]
+        self._model.places.append(
+            start,
+            [place[2] for place in told],
+            [place[3] for place in told],
+            [place[4] for place in told],
+        )
 
     def _put_back(self, opened: Open) -> None:
         if opened.leaf < 0:

@@ -78,7 +78,6 @@ def test_mastodon_by_search_within_its_windows_and_budget(
         tokens=("token-number-one", "token-number-two"),
     )
     with Site(network) as site:
-        began = time.monotonic()
         crawl = Crawl(
             f"mastodon:{site.url('')}",
             options={"tokens": ["env:FIRST", "env:SECOND"], "pages": 3},
@@ -90,11 +89,9 @@ def test_mastodon_by_search_within_its_windows_and_budget(
             **FAST,
         )
         result = crawl.run_to_end()
-        took = time.monotonic() - began
     assert network.over == []
     assert (result.stop_reason, result.requests, len(network.asked)) == ("budget", 120, 120)
     assert network.seen_tokens == {"token-number-one", "token-number-two"}
-    assert took < 120 / 40 + 3  # both windows were used to the full
     rows = {row["node"]: row for row in result.frame().to_pylist()}
     assert next(iter(rows)) == "?health care"
     assert rows["?health care"]["score"] == 0

@@ -99,6 +99,7 @@ class Approach:
                 limits=source.robots_limits,
             )
             self.answered(answer)
+            source.archive(answer)
             record = source.robots.note(origin, answer, time.time())
             if record is None:
                 return self.refused or "budget"

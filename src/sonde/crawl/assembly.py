@@ -174,6 +174,7 @@ class Assembler:
                 modified=response.headers.get("Last-Modified"),
                 rtt=response.rtt,
                 flags="feed cut" if feed.cut else "feed",
+                warc=self.keep(response) if self.keep is not None else None,
                 level=True,
             ),
         )

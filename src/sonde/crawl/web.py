@@ -149,7 +149,7 @@ class WebSource:
             self.robots,
             self.hosts,
             book,
-            self._keep if settings.pages and book.run.pages is not None else None,
+            self.archive if settings.pages and book.run.pages is not None else None,
         )
 
     # -- life ----------------------------------------------------------------------------------
@@ -194,8 +194,12 @@ class WebSource:
             self.book.journal.on_sync = self._warc.sync
         return self._warc
 
-    def _keep(self, response: Response) -> str | None:
-        return self._opened_warc().write(response.hops, cut=response.cut) if response.hops else None
+    def archive(self, answer: Response | FetchProblem) -> str | None:
+        """Store what was exchanged, where pages are kept; the place of the last response."""
+        if self.assembler.keep is None or not answer.hops:
+            return None
+        cut = answer.cut if isinstance(answer, Response) else ""
+        return self._opened_warc().write(answer.hops, cut=cut)
 
     def before_commit(self) -> None:
         """Hand over what changes with every request, and with every page that is scored."""
@@ -243,6 +247,7 @@ class WebSource:
             )
             approach.answered(answer)
             if isinstance(answer, FetchProblem):
+                self.archive(answer)
                 return self._problem(url, approach, answer)
             return await self._read(allowance, answer)
         finally:

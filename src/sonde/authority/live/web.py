@@ -11,12 +11,13 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sonde.crawl.approach import Approach
 from sonde.crawl.web import Web, WebSource
 from sonde.sources.web.address import group_of
-from sonde.sources.web.exchange import Outcome
+from sonde.sources.web.exchange import FetchProblem, Outcome
 
 if TYPE_CHECKING:
     from sonde.protocols import Allowance
@@ -45,7 +46,7 @@ class PacedApproach(Approach):
         return why
 
 
-class Tracked(Web):
+class TrackedKind(Web):
     """The kind of the source below: of the Web, for a tracker."""
 
     @property
@@ -83,6 +84,8 @@ class TrackedWeb(WebSource):
                 last_modified=modified,
             )
             approach.answered(answer)
+            if approach.refused and isinstance(answer, FetchProblem):  # a host's own budget
+                return replace(answer, reason="not-allowed", detail=approach.refused)
             return answer
         finally:
             approach.end()
