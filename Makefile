@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test bench bench-web bench-seeds bench-authority figures clean
+.PHONY: demo test bench bench-web bench-seeds bench-sources bench-authority figures clean
 
 demo: $(VENV)/.installed
 	$(BIN)/sonde demo
@@ -36,6 +36,10 @@ bench-web: $(VENV)/.ready
 	$(BIN)/pip install --quiet -e '.[bench]'
 	$(BIN)/python benchmarks/web.py $(PAGES) --site "$(SITE)" --pages 1300 -o benchmarks/results/web.md
 	$(BIN)/python benchmarks/readme.py
+
+# Needs a file of posts: make bench-sources POSTS=posts.tsv.xz
+bench-sources: $(VENV)/.ready
+	$(BIN)/python benchmarks/sources.py $(if $(POSTS),--posts $(POSTS)) -o docs/results/sources.md
 
 figures: $(VENV)/.ready
 	$(BIN)/python docs/figures.py

@@ -568,5 +568,5 @@ def test_a_run_of_another_source_cannot_be_tracked(tmp_path: Path) -> None:
             return Visit(1.0)
 
     Crawl(Source(), seeds=["a"], path=tmp_path / "run", budget=1).run_to_end()
-    with pytest.raises(InputError, match="source of its own"):
+    with pytest.raises(InputError, match="its source is custom"):
         tracked(tmp_path / "run", TurnedClock(), 1)

@@ -11,6 +11,7 @@ text form, and ``estimator_from`` reads it:
     lnh  lnh2  (:sum :max :avg)             online least squares over n, e, ne (and second level)
     opic  opic:e  opic:n  opic:ne           cash handed on along links
     nr  nr:exact  nr:d=0.3                  navigational rank
+    url  url+lnh  url:-arf  url:bfu=1:arf=2 URL significance: learned, less a measure, given weights
     hybrid[first,second,steps]              one, then another that has learned meanwhile
     mab:eps=0.1[...]  mab:eps-first=0.1[...]  mab:var[...]      bandits over estimators
 
@@ -25,6 +26,7 @@ from sonde.estimators.custom import Custom
 from sonde.estimators.features import FEATURES
 from sonde.estimators.flow import NavigationalRank, Opic
 from sonde.estimators.linear import Feature, LinearNeighbourhood
+from sonde.estimators.significance import UrlSignificance
 from sonde.estimators.spec import DEFAULT, estimator_from, split_list
 from sonde.estimators.yardsticks import BreadthFirst, Oracle, Random
 
@@ -44,6 +46,7 @@ __all__ = [
     "Opic",
     "Oracle",
     "Random",
+    "UrlSignificance",
     "VariableEpsilonFirst",
     "assemble",
     "estimator_from",

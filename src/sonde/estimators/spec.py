@@ -11,6 +11,7 @@ from sonde.estimators.custom import Custom
 from sonde.estimators.features import KINDS
 from sonde.estimators.flow import NavigationalRank, Opic
 from sonde.estimators.linear import Feature, LinearNeighbourhood
+from sonde.estimators.significance import url_significance
 from sonde.estimators.yardsticks import BreadthFirst, Oracle, Random
 from sonde.protocols import CustomEstimator
 
@@ -66,6 +67,8 @@ def _plain(text: str, name: str, arguments: list[str]) -> Estimator:
         return fixed[name]()
     if name == "nr":
         return _navigational(text, arguments)
+    if name in ("url", "url+lnh"):
+        return url_significance(text, name, arguments)
     if len(arguments) <= 1:
         argument = arguments[0] if arguments else ""
         if name.removesuffix("2") in KINDS:
@@ -76,7 +79,7 @@ def _plain(text: str, name: str, arguments: list[str]) -> Estimator:
             return Opic(argument)
     raise SpecError(
         f"unknown estimator {text!r} (random, bfs, oracle, deg, n, e, ne, deg2, n2, e2, ne2, lnh, "
-        f"lnh2, opic, nr, hybrid[...] or mab:...[...])"
+        f"lnh2, opic, nr, url, url+lnh, hybrid[...] or mab:...[...])"
     )
 
 

@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from sys import intern
 from typing import Any
 
 import numpy as np
 
-from sonde.records import Failure, Lease, Link, Outcome, Skip, Spend, Visit
+from sonde.records import Failure, Lease, Link, Outcome, Place, Skip, Spend, Visit
+from sonde.sources.web.place import keys_of
 
 _QUERY = """
 SELECT log.seq, log.kind, log.lease, log.node, log.data, arm, chooser, predicted,
-    outcome, reason, retry, score, requests, bytes, targets, scores
+    outcome, reason, retry, score, requests, bytes, targets, scores, {places}
 FROM log LEFT JOIN leases ON leases.number = log.lease
 LEFT JOIN pages ON pages.lease = log.lease AND log.kind = 'settle' AND log.seq > ?
 ORDER BY log.seq
@@ -55,7 +56,8 @@ def nodes(database: sqlite3.Connection) -> list[Known]:
 def entries(database: sqlite3.Connection, known: list[Known], restored: int = 0) -> Iterator[Entry]:
     """The log, in order. Up to the position `restored` a snapshot stands for what visits taught,
     so that their links are not read."""
-    for row in database.execute(_QUERY, (restored,)):
+    query = _QUERY.format(places="places" if _has_places(database) else "NULL")
+    for row in database.execute(query, (restored,)):
         seq, kind, number, node, data, arm, chooser, predicted, *settled = row
         lease = None
         if number is not None:
@@ -66,6 +68,11 @@ def entries(database: sqlite3.Connection, known: list[Known], restored: int = 0)
         if kind in ("settle", "interrupt"):
             outcome = _outcome(known, told, *settled)
         yield Entry(seq, kind, node, told, lease, outcome)
+
+
+def _has_places(database: sqlite3.Connection) -> bool:
+    """Whether the run is of a version that keeps places."""
+    return any(row[1] == "places" for row in database.execute("PRAGMA table_info(pages)"))
 
 
 def _outcome(
@@ -79,16 +86,19 @@ def _outcome(
     size: int,
     targets: bytes | None,
     scores: bytes | None,
+    places: bytes | None,
 ) -> Outcome:
     spent = Spend(requests=requests, bytes=size, cost=told.get("cost", 0.0))
     if outcome == "visit":
         numbers = np.frombuffer(targets or b"", dtype="<i4").tolist()
         alphas = np.frombuffer(scores or b"", dtype="<f8").tolist()
+        urls = [known[number].url for number in numbers]
+        told_places = _unpacked_places(places, urls, told.get("places"))
         return Visit(
             score=score or 0.0,
             links=[
-                Link(known[number].url, alpha, known[number].host)
-                for number, alpha in zip(numbers, alphas, strict=True)
+                Link(known[number].url, alpha, known[number].host, place)
+                for number, alpha, place in zip(numbers, alphas, told_places, strict=True)
             ],
             records=tuple(told.get("records", ())),
             spent=spent,
@@ -96,6 +106,30 @@ def _outcome(
     if outcome == "skip":
         return Skip(reason or "", bool(retry), spent)
     return Failure(reason or "", bool(retry), spent)
+
+
+_PLACES = np.dtype([("rfu", "<f8"), ("bfu", "<f8"), ("repeats", "<i4")])
+_NO_PLACE = (-1.0, -1.0, -1)
+
+
+def pack_places(links: Sequence[Link]) -> bytes:
+    """The URL measures of links, as a run keeps them."""
+    told = [_NO_PLACE if link.place is None else link.place[2:] for link in links]
+    return np.array(told, dtype=_PLACES).tobytes()
+
+
+def _unpacked_places(
+    packed: bytes | None, urls: list[str], keys: list[list[Any]] | None
+) -> list[Place | None]:
+    """The places of links. The Web's follow from URLs, those of other sources are `keys`."""
+    if packed is None:
+        return [None] * len(urls)
+    measures = np.frombuffer(packed, dtype=_PLACES).tolist()
+    homes = [keys_of(url) for url in urls] if keys is None else keys
+    return [
+        None if told == _NO_PLACE else Place(*home, *told)
+        for home, told in zip(homes, measures, strict=True)
+    ]
 
 
 def spend_from(units: dict[str, Any] | None) -> Spend:

@@ -24,7 +24,7 @@ from sonde.authority.live.learning import Learning
 from sonde.authority.live.mind import Mind
 from sonde.authority.live.plan import Plan
 from sonde.authority.live.rate import Rate
-from sonde.authority.live.web import TrackedWeb
+from sonde.authority.live.web import TrackedKind, TrackedWeb
 from sonde.crawl.beginning import Beginning, opened_run
 from sonde.errors import SondeError, StoreError
 from sonde.sources.web.exchange import Outcome
@@ -107,7 +107,7 @@ class LiveTracker:
 
     async def run(self) -> str:
         """Track until the time is up, the budget is spent, or somebody stops it; why it ended."""
-        begun = opened_run(self.path, TrackedWeb, self._settings)
+        begun = opened_run(self.path, TrackedKind(), self._settings)
         failed = False
         try:
             self._open(begun)
@@ -121,7 +121,7 @@ class LiveTracker:
             failed = True
             raise
         finally:
-            await begun.close()
+            await begun.attached.close()
             if failed:
                 begun.run.abandon()
             else:
@@ -129,8 +129,8 @@ class LiveTracker:
 
     def _open(self, begun: Beginning) -> None:
         self._begun = begun
-        assert isinstance(begun.source, TrackedWeb)
-        self.source = begun.source
+        assert isinstance(begun.attached.source, TrackedWeb)
+        self.source = begun.attached.source
         self.store = store = Citations(begun.run.database)
         self.plan = plan = Plan.of(store.recall("track"), self._plan)
         state = store.recall("track_state") or {}

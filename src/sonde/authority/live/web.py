@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sonde.crawl.approach import Approach
-from sonde.crawl.web import WebSource
+from sonde.crawl.web import Web, WebSource
 from sonde.sources.web.address import group_of
 from sonde.sources.web.exchange import FetchProblem, Outcome
 
@@ -44,6 +44,14 @@ class PacedApproach(Approach):
         if why is None:
             await self._wait()
         return why
+
+
+class TrackedKind(Web):
+    """The kind of the source below: of the Web, for a tracker."""
+
+    @property
+    def makes(self) -> type[WebSource]:
+        return TrackedWeb
 
 
 class TrackedWeb(WebSource):

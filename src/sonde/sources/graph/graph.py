@@ -23,6 +23,7 @@ from sonde.sources.graph.conversions import (
 )
 from sonde.sources.graph.folder import open_folder
 from sonde.sources.graph.names import Names, names_of
+from sonde.sources.graph.places import GraphPlaces, places_of
 from sonde.sources.graph.saving import save
 
 
@@ -130,6 +131,11 @@ class Graph:
 
     def __repr__(self) -> str:
         return f"<Graph of {self.node_count:,} nodes and {self.edge_count:,} edges>"
+
+    @cached_property
+    def places(self) -> GraphPlaces:
+        """Where nodes live by their names, if these are URLs or paths."""
+        return places_of(self.names, self.indptr, self.targets)
 
     @cached_property
     def _numbers_by_name(self) -> Names:
