@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test bench bench-web bench-seeds figures clean
+.PHONY: demo test bench bench-web bench-seeds bench-sources bench-authority figures clean
 
 demo: $(VENV)/.installed
 	$(BIN)/sonde demo
@@ -25,6 +25,9 @@ bench-seeds: $(VENV)/.ready
 	$(BIN)/pip install --quiet -e '.[bench]'
 	$(BIN)/python benchmarks/seeds.py -o benchmarks/results/seeds.md
 
+bench-authority: $(VENV)/.ready
+	$(BIN)/python benchmarks/authority.py -o benchmarks/results/authority.md
+
 # Any folder of HTML files will do: make bench-web PAGES=folder SITE="what it is"
 PAGES ?= /usr/share/doc/postgresql-doc-15/html
 SITE ?= The HTML manual of PostgreSQL 15, as Debian packages it
@@ -33,6 +36,10 @@ bench-web: $(VENV)/.ready
 	$(BIN)/pip install --quiet -e '.[bench]'
 	$(BIN)/python benchmarks/web.py $(PAGES) --site "$(SITE)" --pages 1300 -o benchmarks/results/web.md
 	$(BIN)/python benchmarks/readme.py
+
+# Needs a file of posts: make bench-sources POSTS=posts.tsv.xz
+bench-sources: $(VENV)/.ready
+	$(BIN)/python benchmarks/sources.py $(if $(POSTS),--posts $(POSTS)) -o docs/results/sources.md
 
 figures: $(VENV)/.ready
 	$(BIN)/python docs/figures.py

@@ -48,6 +48,7 @@ def test_one_run_as_json(graph: Path, capsys: pytest.CaptureFixture[str]) -> Non
         "budget_spent": 3,
         "frontier_size": 1,
         "stop_reason": "budget",
+        "merit": {"harvest_rate": 2 / 3, "efficiency": (2 + 5 + 5) / (3 + 5 + 5), "gpr": 1.0},
     }
     assert err == "sonde: dropped 1 self-loop\n"
 

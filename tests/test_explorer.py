@@ -14,7 +14,7 @@ import sonde
 from exactness import reference
 from exactness.test_sequences import graph_of, worlds
 from sonde import snapshot
-from sonde.records import Failure, Lease, Link, Skip, Spend, Visit
+from sonde.records import Failure, Lease, Link, Place, Skip, Spend, Visit
 from sonde.simulation import recorded_visits
 
 SPECS = [
@@ -32,16 +32,24 @@ SPECS = [
     "hybrid[n,lnh,3]",
     "mab:eps=0.4[n,lnh,random]",
     "mab:var:eps=0.5[n,e]",
+    "url+lnh",
+    "hybrid[url,mab:eps=0.4[url:bfu=1:arf=2,n],3]",
 ]
 
 World = tuple[reference.World, list[int]]
 
 
 def grouped(visit: Visit) -> Visit:
-    """The same visit, with the parity of a target as its group."""
+    """The same visit, with the parity of a target as its group, and a place for it."""
+    targets = [int(link.target) for link in visit.links]  # type: ignore[call-overload]
     return Visit(
         visit.score,
-        [link._replace(group=int(link.target) % 3) for link in visit.links],  # type: ignore[call-overload]
+        [
+            link._replace(
+                group=target % 3, place=Place(target % 2, target % 5, 0.5, 0.3, target % 4)
+            )
+            for target, link in zip(targets, visit.links, strict=True)
+        ],
         visit.records,
     )
 

@@ -14,10 +14,11 @@ from sonde.errors import (
     LeaseError,
     ObjectiveError,
     SondeError,
+    SourceError,
     SpecError,
 )
 from sonde.explorer import Explorer
-from sonde.records import Failure, Lease, Link, Skip, Spend, Visit
+from sonde.records import Failure, Lease, Link, Place, Skip, Spend, Visit
 from sonde.simulation import Simulation, simulate
 from sonde.sources.graph import Graph
 
@@ -39,11 +40,13 @@ __all__ = [
     "LeaseError",
     "Link",
     "ObjectiveError",
+    "Place",
     "Requests",
     "Seconds",
     "Simulation",
     "Skip",
     "SondeError",
+    "SourceError",
     "SpecError",
     "Spend",
     "Visit",

@@ -9,7 +9,6 @@ counts as spent until then, so that no schedule of asks and tells can overspend.
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass, fields
 
 from sonde.errors import LeaseError, SpecError
@@ -119,18 +118,6 @@ class Account:
     def charge(self, spent: Spend) -> None:
         """Book what went outside any lease, such as time."""
         self.spent = self.spent + spent
-
-
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d|w)")
-_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
-
-
-def seconds_from(text: str) -> float:
-    """A duration such as ``90s``, ``15m``, ``1h30m`` or ``7d``, in seconds."""
-    parts = _DURATION.findall(text)
-    if not parts or "".join(number + unit for number, unit in parts) != text:
-        raise SpecError(f"{text!r} is not a duration (such as 30s, 15m, 1h30m or 7d)")
-    return sum(float(number) * _SECONDS[unit] for number, unit in parts)
 
 
 def planned_requests(requests: int, per: float, duration: float) -> int:

@@ -7,6 +7,7 @@
     ├── LeaseError          a lease was settled twice, or was never given out
     ├── ObjectiveError      an objective decreased: it is not monotone
     ├── EstimatorError      a custom estimator broke its contract
+    ├── SourceError         a source broke its contract
     └── StoreError          a run folder cannot be written: the disk is full, a file is damaged
 
 The command line prints an ``InputError`` as one line and exits with status 2.
@@ -41,6 +42,10 @@ class ObjectiveError(SondeError):
 
 class EstimatorError(SondeError):
     """A custom estimator broke its contract."""
+
+
+class SourceError(SondeError):
+    """A source broke its contract."""
 
 
 class StoreError(SondeError):

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -23,10 +24,11 @@ from sonde.errors import InputError, LeaseError
 from sonde.estimators import DEFAULT, Estimator, assemble, estimator_from
 from sonde.objectives import gain_of, objective_from
 from sonde.protocols import CustomEstimator, Floats, Objective
-from sonde.records import Failure, Group, Lease, Link, Node, Outcome, Spend, Visit
+from sonde.records import Failure, Group, Lease, Link, Node, Outcome, Place, Spend, Visit
 from sonde.strategies import Strategy, strategy_from
 
 ONE_REQUEST = Spend(requests=1)
+_UNPLACED = Place(None, None)
 
 
 @dataclass(slots=True)
@@ -85,6 +87,8 @@ class Explorer:
         self._nodes: list[Node] = []
         self._groups: dict[Group, int] = {}
         self._group_of: list[Group] = []
+        self._domains: dict[Hashable, int] = {}
+        self._basenames: dict[Hashable, int] = {}
         self._new_seeds: list[int] = []
         self._seeds: deque[int] = deque()
         self._open: dict[int, Open] = {}
@@ -105,8 +109,9 @@ class Explorer:
 
     # -- nodes ---------------------------------------------------------------------------------
 
-    def _number(self, node: Node, group: Group) -> int:
-        """The number of a node, in order of discovery; a new one if it was not known."""
+    def _number(self, node: Node, group: Group, place: Place | None = None) -> int:
+        """The number of a node, in order of discovery; a new one if it was not known. Its group
+        and its place are those of the link that it was discovered by."""
         number = self._numbers.get(node)
         if number is not None:
             return number
@@ -122,6 +127,12 @@ class Explorer:
                 model.frontier.reserve_groups(len(self._groups))
             model.frontier.node_group[number] = self._groups[group]
             self._group_of.append(group)
+        if place is not None and model.places is not None:
+            model.places.know(
+                number,
+                self._domains.setdefault(place.domain, len(self._domains)),
+                self._basenames.setdefault(place.basename, len(self._basenames)),
+            )
         if self._truth is not None:
             model.neighbourhood.know(number, self._true_gain(number))
         return number
@@ -307,13 +318,31 @@ class Explorer:
         for link in visit.links:  # parallel links count as one, at the first one's place
             target = known(link.target)
             if target is None:
-                target = self._number(link.target, link.group)
+                target = self._number(link.target, link.group, link.place)
             if target != opened.number:
                 alphas[target] = alphas.get(target, 0.0) + link.score
                 if wordy:
                     words[target] = words.get(target, b"") + link.words
         start = model.links.append(list(alphas), list(alphas.values()), list(words.values()))
+        if model.places is not None:
+            self._tell_places(start, list(alphas), visit.links)
         model.visit(opened.number, visit.score, start, start + len(alphas))
+
+    def _tell_places(self, start: int, targets: list[int], links: Sequence[Link]) -> None:
+        """The URL measures of the links, those of the first of parallel ones."""
+        told: list[Any] = [link.place for link in links]
+        if len(told) != len(targets) or None in told:
+            first: dict[int, Place] = {}
+            for link in links:
+                if link.place is not None:
+                    first.setdefault(self._numbers[link.target], link.place)
+            told = [first.get(target, _UNPLACED) for target in targets]
+        self._model.places.append(
+            start,
+            [place[2] for place in told],
+            [place[3] for place in told],
+            [place[4] for place in told],
+        )
 
     def _put_back(self, opened: Open) -> None:
         if opened.leaf < 0:
@@ -321,11 +350,27 @@ class Explorer:
         else:
             self._model.frontier.put_back(self._model.frontier.slot_of[opened.number])
 
+    def clock(self, group: Group, seconds: float) -> None:
+        """A request to this group was answered after so many seconds. Estimators that prefer quick
+        hosts hear of it; the group counts from when a node of it is known."""
+        if self.timed and group in self._groups:
+            self._model.quickness.heard(self._groups[group], seconds)
+
     def spend(self, spent: Spend) -> None:
         """Book what went outside any lease: the driver's clock, for example."""
         self.account.charge(spent)
 
     # -- what can be seen ----------------------------------------------------------------------
+
+    @property
+    def placed(self) -> bool:
+        """Whether links should be told with their places."""
+        return self._model.places is not None
+
+    @property
+    def timed(self) -> bool:
+        """Whether round-trip times should be told."""
+        return self._model.quickness is not None
 
     @property
     def dice(self) -> tuple[int, int, int, int]:

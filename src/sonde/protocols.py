@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from sonde.records import Lease, Node, Outcome, Visit
+from sonde.records import Group, Lease, Node, Outcome, Visit
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 """An array of doubles."""
@@ -80,4 +80,52 @@ class Source(Protocol):
         A source that calls ``allowance.take()`` is charged for what it took; for one that never
         does, the outcome's own ``spent`` counts, which may not exceed the one request held.
         """
+        ...
+
+
+class Pace(Protocol):
+    """Which groups of nodes may be asked now: what a source with limits tells the driver."""
+
+    wake: Callable[[], None]
+    """Set by the driver: to be called when it should look again."""
+
+    @property
+    def closed(self) -> Collection[Group]:
+        """Groups that are not asked any more."""
+        ...
+
+    def know(self, group: Group) -> None:
+        """A group that nodes wait for, told once."""
+        ...
+
+    def ready(self, waiting: dict[Group, int]) -> Collection[Group] | None:
+        """The groups that may be asked now, of those with nodes waiting; ``None`` for all."""
+        ...
+
+    def reserve(self, group: Group) -> None:
+        """A lease was given for this group."""
+        ...
+
+    def next_time(self) -> float | None:
+        """When to look again (on the monotonic clock), if nothing happens before."""
+        ...
+
+
+class Keeper(Protocol):
+    """What a source may leave with its run, and find there when the run is taken up again."""
+
+    def recalled(self, part: str) -> bytes | None:
+        """What was last kept under this name; ``None`` in a run where nothing was."""
+        ...
+
+    def visits(self) -> Iterator[tuple[Node, Visit]]:
+        """What was visited before, in the order of the log."""
+        ...
+
+    def keep(self, part: str, state: bytes) -> None:
+        """Keep this from the next commit on, in place of what was kept before."""
+        ...
+
+    def commit(self) -> None:
+        """Make safe now what was kept: before something is sent that rests on it."""
         ...

@@ -36,6 +36,17 @@ class Spend:
         )
 
 
+class Place(NamedTuple):
+    """What a source knows of a link from its URL: where the target lives, and how the page's links
+    are spread over domains and basenames (``sonde.sources.web.place`` has the definitions)."""
+
+    domain: Hashable
+    basename: Hashable
+    rfu: float = 0.0
+    bfu: float = 0.0
+    repeats: int = 0  # further links to the target on the same page
+
+
 class Link(NamedTuple):
     """A directed edge seen on a visit; ``score`` says how promising its context looks.
 
@@ -45,6 +56,7 @@ class Link(NamedTuple):
     target: Node
     score: float = 0.0
     group: Group = None
+    place: Place | None = None
     words: bytes = b""
 
 

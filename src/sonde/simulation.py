@@ -7,7 +7,7 @@ an oracle whose values change) drives an explorer by ask and tell; the sequence 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,10 @@ from sonde import kernels
 from sonde.budgets import Budget, budget_from
 from sonde.errors import InputError, SpecError
 from sonde.estimators import DEFAULT, Estimator, Oracle, assemble, estimator_from
+from sonde.estimators.features import placed
 from sonde.explorer import Explorer
+from sonde.judging import Steps, judge
+from sonde.kernels.harvest import followed
 from sonde.objectives import objective_from
 from sonde.protocols import CustomEstimator, Floats, Objective
 from sonde.records import Lease, Link, Node, Visit
@@ -68,6 +71,13 @@ class Simulation:
         """The objective's growth since the seeds, after each visit."""
         return np.asarray(np.cumsum(self.gains), dtype=np.float64)
 
+    def judged(self, threshold: float = 0.0) -> Steps:
+        """Harvest rate, efficiency (relative to these visits sorted best first) and GPR after each
+        visit; scores above the threshold count as finds."""
+        sequence = np.asarray(self.visited, dtype=np.int32)
+        links = followed(self.graph.indptr, self.graph.targets, sequence)
+        return judge(self.scores, self.gains, links, threshold)
+
     def as_json(self) -> dict[str, Any]:
         """The object that ``sonde simulate --json`` prints."""
         return {
@@ -81,6 +91,7 @@ class Simulation:
             "budget_spent": len(self.visited),
             "frontier_size": self.frontier_size,
             "stop_reason": self.stop_reason,
+            "merit": None if (merit := self.judged().last) is None else asdict(merit),
         }
 
 
@@ -181,6 +192,7 @@ class _Plan:
             nodes=graph.node_count,
             links=(graph.targets, graph.link_scores),
             words=graph.link_words if self.estimator.reads_words() else None,
+            places=lambda: graph.places,
             truths=(graph.scores > 0).astype(np.float64) if counted else graph.scores,
         )
         kind = ("sum", "count", "distinct").index(str(self.objective))
@@ -198,7 +210,9 @@ class _Plan:
 
     def drive(self) -> Simulation:
         """Ask and tell, one visit at a time."""
-        visits = recorded_visits(self.graph, self.objective == "distinct")
+        visits = recorded_visits(
+            self.graph, self.objective == "distinct", placed(self.estimator.features())
+        )
         explorer = Explorer(
             self.estimator,
             self.strategy,
@@ -251,9 +265,12 @@ class _Plan:
         )
 
 
-def recorded_visits(graph: Graph, with_records: bool = False) -> Callable[[Node], Visit]:
+def recorded_visits(
+    graph: Graph, with_records: bool = False, with_places: bool = False
+) -> Callable[[Node], Visit]:
     """A function that gives the visit of any node of the graph."""
     records = records_of(graph) if with_records else None
+    places = graph.places if with_places else None
     names = graph.names.to_pylist()
     wording = graph.link_words
 
@@ -269,12 +286,18 @@ def recorded_visits(graph: Graph, with_records: bool = False) -> Callable[[Node]
         return Visit(
             score=float(graph.scores[number]),
             links=[
-                Link(names[target], score, words=words(link))
-                for link, target, score in zip(
-                    range(links.start, links.stop),
-                    graph.targets[links].tolist(),
-                    graph.link_scores[links].tolist(),
-                    strict=True,
+                Link(
+                    names[target],
+                    score,
+                    place=None if places is None else places.of(target, links.start + order),
+                    words=words(links.start + order),
+                )
+                for order, (target, score) in enumerate(
+                    zip(
+                        graph.targets[links].tolist(),
+                        graph.link_scores[links].tolist(),
+                        strict=True,
+                    )
                 )
             ],
             records=records.of(number) if records is not None else (),

@@ -43,11 +43,15 @@ LEARNED = {
     ),
     "Navigation": "tolerance indegree share residual shown inflow waiting",
     "ExactNavigation": "indegree rank following order",
+    "Places": "domain basename domains basenames rfu bfu repeats",
+    "Feedback": "error near_sum near_count wide_sum wide_count",
+    "Quickness": "mean deviation answers heard_of shown rows",
     "Tournament": "active",
     "Expectation": "active",
     "Chance": "active",
     "Linear": "active divisor",
     "Regression": "active weights offset inverse",
+    "Relevance": "active weights offset inverse samples gained",
     "Single": "",
     "Hybrid": "switched",
     "Bandit": "age period leader pulls told rewards",
@@ -75,6 +79,9 @@ def capture(explorer: Explorer) -> bytes | None:
     """The explorer's state, or ``None`` where a part of the user's own cannot be captured."""
     model = explorer._model
     if not isinstance(explorer.objective, Sum | Count | Distinct):
+        return None
+    keys = (*explorer._domains, *explorer._basenames)
+    if not all(isinstance(key, str | int) for key in keys):
         return None
     arrays: dict[str, Any] = {}
     for place, part in _objects(model):
@@ -105,6 +112,8 @@ def capture(explorer: Explorer) -> bytes | None:
         "total": explorer.total,
         "visits": explorer.visits,
         "seen": sorted(seen, key=str),
+        "domains": list(explorer._domains),
+        "basenames": list(explorer._basenames),
     }
     arrays["facts"] = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
     buffer = io.BytesIO()
@@ -140,6 +149,8 @@ def restore(
         if explorer.grouped:
             explorer._groups.setdefault(group, len(explorer._groups))
             explorer._group_of.append(group)
+    for kind, keys in (("domains", explorer._domains), ("basenames", explorer._basenames)):
+        keys.update({key: number for number, key in enumerate(facts.get(kind, ()))})
     explorer._leases = facts["leases"]
     explorer._seeds.extend(facts["seeds"])
     explorer._new_seeds = facts["new_seeds"]

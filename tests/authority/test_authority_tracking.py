@@ -193,6 +193,24 @@ def test_recrawls_are_drawn_by_their_weights(policy: str, weights: list[float]) 
         assert abs(counts[node] - draws * chance) <= 4 * spread
 
 
+def test_sample_u_draws_evenly_from_the_nodes_that_have_a_link() -> None:
+    """Nodes 1 to 8 have a link at time 10; 9 had one that is gone, 0 was crawled."""
+    rows = [(9, 8, 0.0)] + [(0, n, 6.0) for n in range(1, 9)] + [(0, 1, 30.0)]
+    graph = TimeGraph.from_arrivals(rows)
+    counts: Counter[object] = Counter()
+    for seed in range(2000):
+        state, _ = make(rows, Tracker("sample-u", "u", window=5.0), seed, "compiled")
+        state.slide(10.0)  # type: ignore[attr-defined]
+        state.crawl(graph.index("0"), 10.0)  # type: ignore[attr-defined]
+        state.step(10.5, 1.0, True)  # type: ignore[attr-defined]
+        crawled = np.flatnonzero(np.asarray(state.crawls))  # type: ignore[attr-defined]
+        counts.update(graph.names[int(node)].as_py() for node in crawled)
+    assert counts.pop(0) == 2000
+    assert set(counts) == set(range(1, 9))
+    spread = np.sqrt(2000 / 8 * 7 / 8)
+    assert all(abs(count - 250) < 4 * spread for count in counts.values())
+
+
 @pytest.mark.parametrize("policy", RECRAWLS)
 def test_without_any_weight_every_node_is_alike(policy: str) -> None:
     loops = kernels.load("compiled")

@@ -29,7 +29,7 @@ from track_sites import (
     tracked,
 )
 
-from sonde.authority.live import LiveTracker, Looked, Ranked
+from sonde.authority.live import LiveTracker, Looked, Ranked, learning
 from sonde.cli import main
 from sonde.crawl import Crawl
 from sonde.errors import InputError
@@ -177,6 +177,7 @@ def test_killed_again_and_again(tmp_path: Path) -> None:
         assert rows(run, "SELECT sum(requests) FROM sent") == [(90,)]
         times = [t for (t,) in rows(run, "SELECT charged FROM sent ORDER BY number")]
         assert times == sorted(times)  # the clock went on from where it was
+        assert all(late - early >= 3599 for early, late in zip(times, times[60:], strict=False))
         # The crawl goes on as if nothing had happened to its run, and the tracker takes it in.
         Crawl.resume(run, budget="+5").run_to_end()
         assert rows(run, "SELECT count(*) FROM leases WHERE outcome = 'visit'")[0][0] == 14
@@ -214,6 +215,49 @@ def test_stopped_and_cut(tmp_path: Path) -> None:
         status = Standings(RunReader(run)).status()
     assert status.stop == "cut"
     assert status.settings["per_hour"] == 60
+
+
+def test_hosts_keep_their_delay_and_their_budget(tmp_path: Path) -> None:
+    clock = TurnedClock()
+    with ChangingSite(changing, clock) as site:
+        run = crawled(tmp_path / "run", [site.url("/0")], 8, host_budget=20)
+        before = len(site.log)
+        plan = {"per_hour": 1000, "budget": 100}
+        tracker = LiveTracker(run, clock=clock, duration=DAY, plan=plan, delay=0.03, per_host=1)
+        assert asyncio.run(tracker.run()) == "nothing"
+        starts = site.starts[before:]
+        assert len(site.log) == 20
+    assert all(late - early >= 0.029 for early, late in pairwise(starts))
+    dropped = rows(run, "SELECT DISTINCT why FROM tracked WHERE state = 'dropped'")
+    assert dropped == [("host-budget",)]
+
+
+def test_nothing_to_visit(tmp_path: Path) -> None:
+    clock = TurnedClock()
+    with ChangingSite(lambda path, now: (410, "", {}), clock) as site:
+        run = crawled(tmp_path / "run", [site.url("/")], 2)
+        assert tracked(run, clock, 9).stopped == "nothing"  # type: ignore[attr-defined]
+    assert clock.now() == BEGIN
+
+
+def test_servers_that_date_their_pages(tmp_path: Path) -> None:
+    """Without tags, Last-Modified makes a request conditional."""
+
+    def script(path: str, now: float) -> Answer:
+        status, body, _ = page(path, ["/", "/a", "/b"])
+        if path not in ("/", "/a", "/b"):
+            return NOT_FOUND
+        return status, body, {"Last-Modified": "Fri, 15 Jan 2027 00:00:00 GMT"}
+
+    clock = TurnedClock()
+    with ChangingSite(script, clock) as site:
+        run = crawled(tmp_path / "run", [site.url("/")], 4)
+        before = len(site.log)
+        tracked(run, clock, 0.5, per_hour=4)
+        statuses = Counter(status for _, _, status, _ in site.log[before:])
+    assert statuses[304] > 40
+    assert statuses[200] <= 3  # the first page of the host, and what the crawl had not visited
+    assert rows(run, "SELECT count(*) FROM sent WHERE outcome = 'unchanged'")[0][0] > 40
 
 
 # -- pages that vanish, move, come back ----------------------------------------------------------
@@ -314,6 +358,34 @@ def test_servers_in_trouble(tmp_path: Path) -> None:
     assert len(tries) <= 6
     gaps = [late - early for early, late in pairwise(tries[1:])]
     assert gaps == sorted(gaps)
+
+
+def test_a_page_that_nobody_foresaw(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An error in reading one page sets it aside; all else goes on, and nothing is half known."""
+
+    def script(path: str, now: float) -> Answer:
+        if path == "/":
+            return page("home", ["/a", "/cursed"])
+        return page(path, ["/", "/behind"]) if path[1:] in ("a", "cursed", "behind") else NOT_FOUND
+
+    def feeds(body: bytes, url: str, content_type: str = "") -> list[str]:
+        if url.endswith("/cursed"):
+            raise ZeroDivisionError
+        return []
+
+    monkeypatch.setattr(learning, "feeds_of", feeds)
+    clock = TurnedClock()
+    with ChangingSite(script, clock) as site:
+        run = crawled(tmp_path / "run", [site.url("/")], 2)
+        tracker = tracked(run, clock, 2, per_hour=4)
+    states = dict(rows(run, "SELECT url, state FROM tracked"))
+    assert states[site.url("/cursed")] == "dropped"
+    assert states[site.url("/behind")] == states[site.url("/a")] == "visited"
+    assert tracker.mind.known == len(states)
+    assert rows(run, "SELECT count(*) FROM sent WHERE outcome = 'error'") == [(5,)]
+    assert len(caplog.records) == 5
 
 
 # -- lists: feeds and sitemaps -------------------------------------------------------------------
@@ -496,5 +568,5 @@ def test_a_run_of_another_source_cannot_be_tracked(tmp_path: Path) -> None:
             return Visit(1.0)
 
     Crawl(Source(), seeds=["a"], path=tmp_path / "run", budget=1).run_to_end()
-    with pytest.raises(InputError, match="source of its own"):
+    with pytest.raises(InputError, match="its source is custom"):
         tracked(tmp_path / "run", TurnedClock(), 1)

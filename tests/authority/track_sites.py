@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -51,6 +52,7 @@ class ChangingSite:
         self.script = script
         self.clock = clock
         self.log: list[tuple[float, str, int, bool]] = []
+        self.starts: list[float] = []  # on the clock of the wall
         self.port = 0
         self._loop = asyncio.new_event_loop()
         self._up = threading.Event()
@@ -72,7 +74,13 @@ class ChangingSite:
             headers = {"ETag": tag, **headers}
             if asked == tag:
                 status, body = 304, ""
-        self.log.append((now, request.path_qs, status, asked is not None))
+        dated = headers.get("Last-Modified")
+        since = request.headers.get("If-Modified-Since")
+        if status == 200 and dated is not None and since == dated:
+            status, body = 304, ""
+        conditional = asked is not None or since is not None
+        self.log.append((now, request.path_qs, status, conditional))
+        self.starts.append(time.monotonic())
         kind = headers.pop("Content-Type", "text/html; charset=utf-8")
         return web.Response(
             status=status, body=body.encode(), headers={"Content-Type": kind, **headers}

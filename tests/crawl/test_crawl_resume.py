@@ -17,14 +17,16 @@ from typing import Any
 import pytest
 from crawl_sites import FAST, Site, tree
 
+from sonde.cli.hindsight import explorer_of, retold
 from sonde.crawl import Crawl, book
 from sonde.crawl.beginning import resumed_run
 from sonde.errors import InputError, StoreError
 from sonde.explorer import Explorer
 from sonde.protocols import Allowance
-from sonde.records import Failure, Link, Node, Outcome, Visit
+from sonde.records import Failure, Link, Node, Outcome, Place, Visit
 from sonde.store.reading import DATABASE, RunReader
 from sonde.store.run import Run
+from sonde.store.schema import VERSION
 
 VICTIM = Path(__file__).with_name("crawl_victim.py")
 
@@ -110,7 +112,7 @@ def test_killed_at_many_points(tmp_path: Path, concurrency: int, estimator: str)
 
 
 def _told_again(folder: Path) -> object:
-    begun = resumed_run(folder, None, 1000, {"delay": 0})
+    begun = resumed_run(folder, None, {}, 1000, {"delay": 0})
     try:
         return state(begun.book.explorer)
     finally:
@@ -136,6 +138,8 @@ def test_the_log_gives_the_state_that_wrote_it(
                 "mab:var[ne,deg]",
                 "opic:ne",
                 "random",
+                "url+lnh",
+                "mab:eps=0.3[url,url:bfu=1:arf=2:rtt=0.5,n]",
             )
         ):
             folder = tmp_path / str(number)
@@ -180,6 +184,9 @@ class Recorded:
             Link(
                 str(target),
                 ((number * target) % 7) / 3,
+                place=Place(target % 2, f"b{target % 5}", 1 / (1 + target % 3), 0.3, target % 2)
+                if number % 4
+                else None,
                 words=bytes([number % 11, 0, target % 4, 1]),
             )
             for target in range(number * 3 + 1, number * 3 + 9)
@@ -188,7 +195,7 @@ class Recorded:
         return Visit(score=float(number % 4), links=links)
 
 
-@pytest.mark.parametrize("estimator", ["auto", "lnh", "mab:eps=0.2[n,e,ne]"])
+@pytest.mark.parametrize("estimator", ["auto", "lnh", "mab:eps=0.2[n,e,ne]", "url+lnh"])
 def test_killed_and_resumed_equals_uninterrupted(tmp_path: Path, estimator: str) -> None:
     settings: dict[str, Any] = {"budget": 200, "concurrency": 1, "estimator": estimator, "seed": 5}
     whole = Recorded()
@@ -240,6 +247,24 @@ def test_a_second_process_is_turned_away(tmp_path: Path) -> None:
     Run.open(tmp_path / "run").close()
     with pytest.raises(InputError, match="already holds a run"):
         Run.create(tmp_path / "run", {})
+
+
+def test_a_run_of_the_first_version_goes_on(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    with Site(tree(60, 4)) as site:
+        settings = FAST | {"estimator": "lnh"}
+        Crawl(site.url("/0"), path=folder, budget=10, **settings).run_to_end()
+        database = sqlite3.connect(folder / DATABASE)
+        database.execute("ALTER TABLE pages DROP COLUMN places")
+        database.execute("PRAGMA user_version = 1")
+        database.close()
+        with RunReader(folder) as run:  # looked at as it is
+            assert len(list(retold(run, explorer_of(run)))) > 10
+        result = Crawl.resume(folder, budget="+10", delay=0).run_to_end()
+    assert result.requests == 20
+    with RunReader(folder) as run:
+        assert run.one("PRAGMA user_version") == (VERSION,)
+        assert run.count("SELECT count(*) FROM pages WHERE places IS NULL") == result.visits
 
 
 def test_a_newer_database_is_left_alone(tmp_path: Path) -> None:
@@ -353,7 +378,7 @@ def test_a_scorer_that_learns_goes_on_from_what_it_learned(tmp_path: Path) -> No
         parts.run_to_end()
         assert whole.beginning is not None
         assert parts.beginning is not None
-        left, right = whole.beginning.source, parts.beginning.source
+        left, right = whole.beginning.attached.source, parts.beginning.attached.source
         assert left.scorer.state() == right.scorer.state()  # type: ignore[attr-defined]
         assert whole.result is not None
         assert parts.result is not None

@@ -26,6 +26,7 @@ class World:
     scores: dict[int, float]
     links: dict[int, list[tuple[int, float]]]
     records: dict[int, list[str]] = field(default_factory=dict)
+    places: dict[int, tuple[str, str]] = field(default_factory=dict)  # domain and basename
     anchors: dict[tuple[int, int], str] = field(default_factory=dict)
 
 
@@ -38,6 +39,7 @@ class Seen:
         self.score: dict[int, float] = {}
         self.links: dict[int, list[tuple[int, float]]] = {}
         self.discovered: list[int] = []
+        self.places = world.places  # what a URL says of itself can be seen without a visit
         self.depth: dict[int, int] = {}
         self.words = {
             link: np.frombuffer(link_words(text), "<u2").tolist()
@@ -179,6 +181,131 @@ class LeastSquares(Leaf):
         for i in range(size):
             for j in range(size):
                 self.inverse[i][j] -= direction[i] * direction[j] / spread
+
+
+class Spread(Leaf):
+    """RFU (part 0) and BFU (part 1): the mean over the parents."""
+
+    def __init__(self, part: int) -> None:
+        self.part = part
+
+    def estimate(self, seen: Seen, node: int) -> float:
+        terms = []
+        for u, _ in seen.parents(node):
+            keys = [seen.places[v][self.part] for v, _ in seen.links[u]]
+            share = keys.count(seen.places[node][self.part]) / len(keys)
+            terms.append(share / len(set(keys)))
+        return aggregate(terms, "avg")
+
+
+class Linked(Leaf):
+    def estimate(self, seen: Seen, node: int) -> float:
+        return math.log(1 + len(seen.parents(node)))
+
+
+class Repeats(Leaf):
+    """A recorded graph has no parallel links."""
+
+    def estimate(self, seen: Seen, node: int) -> float:
+        return 0.0
+
+
+class Errors:
+    """What visits brought less what was predicted, and what of it every node has heard."""
+
+    def __init__(self) -> None:
+        self.of: dict[int, float] = {}
+        self.heard: dict[tuple[int, int], list[float]] = {}  # (node, part): sum, count
+
+    def add(self, node: int, part: int, error: float, count: int) -> None:
+        told = self.heard.setdefault((node, part), [0.0, 0])
+        told[0] += error
+        told[1] += count
+
+    def visited(self, seen: Seen, node: int) -> None:
+        if node in self.of:
+            before = [u for u, _ in seen.parents(node) if u != node]
+            for u in before[:16]:
+                for v, _ in seen.links[u]:
+                    for part in (0, 1):
+                        if v not in seen.score and seen.places[v][part] == seen.places[node][part]:
+                            self.add(v, part, self.of[node], 1)
+        for part in (0, 1):
+            gathered: dict[str, list[float]] = {}
+            for v, _ in seen.links[node]:
+                if v in self.of:
+                    told = gathered.setdefault(seen.places[v][part], [0.0, 0])
+                    told[0] += self.of[v]
+                    told[1] += 1
+            for v, _ in seen.links[node]:
+                told = gathered.get(seen.places[v][part], [0.0, 0])
+                if v not in seen.score and told[1]:
+                    self.add(v, part, told[0], int(told[1]))
+
+    def mean(self, node: int, part: int) -> float:
+        total, count = self.heard.get((node, part), [0.0, 0])
+        return total / count if count else 0.0
+
+
+class Associated(Leaf):
+    def __init__(self, errors: Errors, part: int, sign: int) -> None:
+        self.errors, self.part, self.sign = errors, part, sign
+
+    def estimate(self, seen: Seen, node: int) -> float:
+        return max(0.0, self.sign * self.errors.mean(node, self.part))
+
+
+class Url(LeastSquares):
+    """The URL measures, with weights that are learned or given."""
+
+    def __init__(self, arguments: list[str], lnh: bool) -> None:
+        how = next((word for word in arguments if word in ("sum", "max", "avg")), "sum")
+        without = {word[1:] for word in arguments if word.startswith("-")}
+        given = {
+            word.partition("=")[0]: float(word.partition("=")[2])
+            for word in arguments
+            if "=" in word and not word.startswith("rtt")
+        }
+        self.errors = Errors()
+        self.bfs = Bfs()
+        named: list[tuple[str, Leaf]] = [
+            ("rfu", Spread(0)),
+            ("bfu", Spread(1)),
+            ("id", Linked()),
+            ("repeats", Repeats()),
+            ("hop", self.bfs),
+            *(("arf", Associated(self.errors, part, sign)) for part in (1, 0) for sign in (1, -1)),
+        ]
+        if lnh:
+            named += [(kind, First(kind, how)) for kind in ("n", "e", "ne")]
+        named = [
+            (name, leaf)
+            for name, leaf in named
+            if name not in without and (not given or name in given)
+        ]
+        super().__init__([leaf for _, leaf in named])
+        self.given = bool(given)
+        if given:
+            self.weights = [
+                -given[name] if isinstance(leaf, Associated) and leaf.sign < 0 else given[name]
+                for name, leaf in named
+            ] + [0.0]
+        self.pending: float | None = None
+
+    def begin(self, seen: Seen, seeds: list[int]) -> None:
+        self.bfs.begin(seen, seeds)
+
+    def learn(self, sample: list[float], gain: float) -> None:
+        self.pending = gain - self.dot(self.weights, sample)
+        if not self.given:
+            super().learn(sample, gain)
+
+    def visited(self, seen: Seen, node: int) -> None:
+        self.bfs.visited(seen, node)
+        if self.pending is not None:
+            self.errors.of[node] = self.pending
+        self.pending = None
+        self.errors.visited(seen, node)
 
 
 class Opic(Leaf):
@@ -477,6 +604,8 @@ def build(spec: str, dice: Any, budget: int, gains: Gains) -> Any:
     if name in ("lnh", "lnh2"):
         levels: list[type[Any]] = [First] if name == "lnh" else [First, Second]
         return LeastSquares([level(kind, how) for level in levels for kind in ("n", "e", "ne")])
+    if name in ("url", "url+lnh"):
+        return Url(arguments, name == "url+lnh")
     if name == "nr":
         keep = next((float(a[2:]) for a in arguments if a.startswith("d=")), 0.5)
         return Navigation(keep)

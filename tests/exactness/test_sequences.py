@@ -73,7 +73,7 @@ def worlds(draw: st.DrawFn, largest: int = 12) -> tuple[reference.World, list[in
     # What links are called is drawn once for a target and a parity, so that words mean something.
     called = draw(st.lists(st.sampled_from(ANCHORS), min_size=count, max_size=count))
     anchors = {(u, v): called[v - u % 2] for u in links for v, _ in links[u]}
-    return reference.World(dict(enumerate(scores)), links, records, anchors), seeds
+    return reference.World(dict(enumerate(scores)), links, records, anchors=anchors), seeds
 
 
 def graph_of(world: reference.World) -> Graph:
@@ -130,7 +130,9 @@ def test_greedy(
     assert told(graph, seeds, spec, budget=budget, seed=seed) == expected.sequence
 
 
-@pytest.mark.parametrize("spec", ["oracle", "n", "lnh", "opic:n", "mab:eps=0.5[n,lnh,random]"])
+@pytest.mark.parametrize(
+    "spec", ["oracle", "n", "lnh", "opic:n", "auto", "mab:eps=0.5[n,lnh,random]"]
+)
 @settings(max_examples=60, deadline=None)
 @given(
     drawn=worlds(),

@@ -12,8 +12,8 @@ from data_making import export, page
 from sonde.cli import data, main
 from sonde.lab.data import KINDS, Recipe, build
 from sonde.lab.data.pool import in_order, jobs_from
-from sonde.lab.data.progress import Shown
 from sonde.lab.data.topics import folder_names
+from sonde.lab.progress import BYTES, Shown
 
 
 @pytest.fixture
@@ -130,12 +130,12 @@ def test_kinds_and_names() -> None:
 
 def test_plain_lines_of_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     now = iter([0.0, 5.0, 30.0])
-    monkeypatch.setattr("sonde.lab.data.progress.time.monotonic", lambda: next(now))
+    monkeypatch.setattr("sonde.lab.progress.time.monotonic", lambda: next(now))
     said = io.StringIO()
-    with Shown("reading x", 4_000_000, said) as meter:
+    with Shown("reading x", 4_000_000, BYTES, said) as meter:
         meter.at(500_000)
         meter.at(1_000_000)
-    assert said.getvalue() == "reading x: 1 of 4 MB read (25%), about 90 s left\n"
+    assert said.getvalue() == "reading x: 1 of 4 MB read (25%), about 1:30 left\n"
 
 
 def test_a_bar_on_a_terminal() -> None:
@@ -144,7 +144,7 @@ def test_a_bar_on_a_terminal() -> None:
             return True
 
     said = Terminal()
-    with Shown("reading x", 4_000_000, said) as meter:
+    with Shown("reading x", 4_000_000, BYTES, said) as meter:
         meter.at(1_000_000)
     assert "reading x" in said.getvalue()
 

@@ -84,6 +84,29 @@ def test_times_are_kept(tmp_path: Path) -> None:
     assert about["problems"] == {"rows without a readable time": 1}
 
 
+def test_further_columns_are_kept(tmp_path: Path) -> None:
+    text = "source,target,score,kind,say\na,b,2,x,one\na,c,1,y,\na,b,1,x,two\nb,b,1,z,loop\n"
+    path = write(tmp_path, text, "edges.csv")
+
+    def edges_of(**further: object) -> dict[tuple[object, object], dict[str, object]]:
+        scores = EdgeScores(("column:score",))
+        build(Recipe("edges", path, scores=scores, **further), tmp_path / "g")  # type: ignore[arg-type]
+        rows = pq.read_table(tmp_path / "g" / "edges.parquet").to_pylist()
+        return {(row.pop("source"), row.pop("target")): row for row in rows}
+
+    assert edges_of() == {
+        ("a", "b"): {"score": 3.0, "kind": "x\nx", "say": "one\ntwo"},
+        ("a", "c"): {"score": 1.0, "kind": "y", "say": ""},
+    }
+    assert Graph.load(tmp_path / "g").edge_columns.column_names == ["kind", "say"]
+    assert edges_of(kept=("say",))["a", "b"] == {"score": 3.0, "say": "one\ntwo"}
+    assert edges_of(kept=())["a", "b"] == {"score": 3.0}
+    with pytest.raises(InputError, match="no column 'what'"):
+        edges_of(kept=("what",))
+    with pytest.raises(InputError, match="'target' cannot be kept"):
+        edges_of(kept=("target",))
+
+
 def test_half_written_rows(tmp_path: Path) -> None:
     path = tmp_path / "edges.tsv"
     path.write_bytes(

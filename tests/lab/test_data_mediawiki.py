@@ -150,7 +150,7 @@ def test_a_damaged_stream_costs_itself_alone(tmp_path: Path) -> None:
     path = write(tmp_path, b"".join(streams), "wiki.xml.bz2")
     nodes, _, about = made(recipe(path), tmp_path / "g")
     assert list(nodes) == [f"P{n}" for n in (*range(50), *range(100, 150))]
-    assert about["problems"] == {"damaged compressed streams": 1}
+    assert about["problems"] == {"damaged compressed blocks": 1}
 
 
 def test_malformed_pages_are_counted(tmp_path: Path) -> None:

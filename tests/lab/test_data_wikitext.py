@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import importlib.util
 import time
+from pathlib import Path
+from types import ModuleType
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from wikitext_reference import plain as reference
 
+from sonde.kernels import wikitext as kernel
 from sonde.lab.data.titles import Resolver, Titles
 from sonde.lab.data.wikitext import plain
 
@@ -115,6 +120,134 @@ def test_anything_gives_collapsed_text_and_ordered_links(wikitext: str) -> None:
     assert not set("\n\x01\x02\x03\x04\x05") & set(text)
     assert all(0 <= start <= end <= len(text) for _, start, end in links)
     assert [start for _, start, _ in links] == sorted(start for _, start, _ in links)
+
+
+FRAGMENTS = [
+    "[[",
+    "]]",
+    "[[tide]]s",
+    "[[a|b]]",
+    "[[File:x.jpg|thumb|",
+    "|]]",
+    "[[Category:c]]",
+    "[[:Category:c|]]",
+    "[",
+    "]",
+    "[http://x",
+    "https://x.y",
+    "//z",
+    "{{",
+    "}}",
+    "{{t|",
+    "{{{1}}}",
+    "{|",
+    "|}",
+    "|-",
+    "|+",
+    "!",
+    "!!",
+    "|",
+    "||",
+    "|name=v",
+    "|url=http://x",
+    "|étage=1",
+    "=",
+    "==",
+    "'''",
+    "''",
+    "'",
+    "<br>",
+    "<BR/>",
+    "</p>",
+    "<h2>",
+    "<h7>",
+    "<blocKquote>",
+    "<b>",
+    "</b>",
+    "<a",
+    "<x",
+    ">",
+    "<",
+    "<p_>",
+    "<pé>",
+    "<ref>",
+    "</ref>",
+    "<ref/>",
+    "<nowiki>",
+    "</nowiki>",
+    "<math>",
+    "</math>",
+    "<!--",
+    "-->",
+    "<!",
+    "__TOC__",
+    "__",
+    "_",
+    "__NO_",
+    "&",
+    "&amp;",
+    "&#2;",
+    "&nbsp;",
+    "&lt;br&gt;",
+    "*",
+    "#",
+    ":",
+    ";",
+    "----",
+    "---",
+    "File:",
+    "Image:x",
+    "File:a|b",
+    "\x02",
+    "\x03",
+    "\x020\x04",
+    "\x010\x05",
+    "é",
+    "字",
+    'style="x"',
+    "align=left",
+    "|width=5%",
+    "😀",
+    "a",
+    "b",
+    "1",
+    ".",
+]
+fragment = st.sampled_from([*FRAGMENTS, " ", "\n", "\t", "\n ", "\u00a0", "\u2003", "\x1c", "\x85"])
+
+
+@settings(max_examples=400)
+@given(st.lists(fragment, max_size=25).map("".join))
+@example("{|\n| a=b")
+@example("x<a <br> b>")
+@example("__T''OC__")
+@example("|{{x}}a=b")
+@example("a [[File:x|thumb|b [[c]] ]] d [[e")
+@example("\n=x=")
+def test_against_the_definition(wikitext: str) -> None:
+    assert tuple(plain(wikitext, RESOLVER.kind)) == tuple(reference(wikitext, RESOLVER.kind))
+
+
+def uncompiled() -> ModuleType:
+    source = Path(str(kernel.__file__)).with_name("wikitext.py")
+    spec = importlib.util.spec_from_file_location("uncompiled_wikitext", source)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+UNCOMPILED = uncompiled()
+
+
+@settings(max_examples=100)
+@given(st.lists(fragment, max_size=25).map("".join))
+def test_compiled_and_uncompiled_agree(wikitext: str) -> None:
+    expected = plain(wikitext, RESOLVER.kind)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sonde.lab.data.wikitext.kernel", UNCOMPILED)
+        assert plain(wikitext, RESOLVER.kind) == expected
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,9 @@ def test_compare_prints_a_table_and_a_verdict(
     line = ["lab", "compare", str(folder), "--estimators", "n,hybrid[n,lnh,5]", *SMALL]
     assert main(line) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert " ".join(lines[0].split()) == "estimator made of the oracle behind the first"
+    assert " ".join(lines[0].split()) == (
+        "estimator made of the oracle behind the first harvest rate efficiency GPR"
+    )
     assert "of the oracle's score" in lines[-1]
     assert main([*line, "--json", "-o", str(tmp_path)]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import math
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +21,8 @@ from sonde.lab.comparison import compared, comparing
 from sonde.lab.crawls import Crawl
 from sonde.lab.experiment import Experiment, conduct
 from sonde.lab.findings import Findings
+from sonde.lab.progress import UNITS, Shown
 from sonde.lab.protocol import Protocol, draw, fingerprint, fit, marks
-from sonde.lab.running import Progress
 from sonde.lab.statistics import geometric, mean, share
 from sonde.lab.units import Shelf, Unit
 from sonde.simulation import draw_seeds, simulate
@@ -242,14 +247,86 @@ def test_statistics() -> None:
     assert math.isnan(geometric([]))
 
 
-def test_progress_says_what_is_left(capsys: pytest.CaptureFixture[str]) -> None:
-    progress = Progress("lead", 3, every=0.0)
-    for from_file in (True, False, False):
-        progress.advance(from_file)
+@pytest.mark.parametrize("estimator", ["oracle", "n", "lnh", "hybrid[n,lnh,10]"])
+@pytest.mark.parametrize("refresh", [1, 7])
+def test_a_crawl_that_has_found_everything_may_end(
+    graph: Graph, estimator: str, refresh: int
+) -> None:
+    crawl = Crawl(estimator, refresh=refresh)
+    seeds = draw(graph, 8, 0.0, 1)
+    whole, _ = crawl.gains(graph, seeds, graph.node_count, 1)
+    gains, visited = crawl.gains(graph, seeds, graph.node_count, 1, idle=False)
+    assert gains.tolist() == whole[: len(gains)].tolist()
+    assert not whole[len(gains) :].any()
+    assert len(gains) < len(whole)
+    assert len(visited) == len(gains)
+
+
+def test_progress_says_what_is_left(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sonde.lab.progress.EVERY", 0.0)
+    with Shown("lead", 3, UNITS) as shown:
+        shown.say("a notice")
+        shown.spare()
+        shown.advance()
+        shown.advance()
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "lead: 1 of 3"
-    assert lines[1].startswith("lead: 2 of 3, about 0:0")
-    assert lines[2] == "lead: 3 of 3 in 0:00, 1 of them from files"
+    assert lines[0] == "a notice"
+    assert lines[1].startswith("lead: 1 of 2 (50%), about 0:0")
+    assert lines[2] == "lead: 2 of 2 (100%), about 0:00 left"
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_is_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = Terminal()
+    with Shown("lead", 3, UNITS, terminal) as shown:
+        shown.say("a notice")
+        shown.spare()
+        shown.advance()
+        shown.advance()
+    said = terminal.getvalue()
+    assert "a notice" in said
+    assert "2/2" in said
+    assert "\u2501" in said  # a bar
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs processes of POSIX")
+def test_workers_end_with_the_process_that_started_them() -> None:
+    """Also when it is killed, and cannot tell them."""
+    script = (
+        "import os, time\n"
+        "from sonde.lab.data.pool import in_order\n"
+        "from pool_work import slowly\n"
+        "for pid in in_order(slowly, range(100), 2): print(pid, flush=True)\n"
+    )
+    here = str(Path(__file__).parent)
+    path = os.pathsep.join([here, *sys.path])
+    with subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": path},
+        text=True,
+    ) as parent:
+        assert parent.stdout is not None
+        worker = int(parent.stdout.readline())
+        parent.kill()
+    for _ in range(500):
+        try:
+            os.kill(worker, 0)
+        except ProcessLookupError:
+            return
+        if Path(f"/proc/{worker}/stat").exists() and ") Z " in Path(
+            f"/proc/{worker}/stat"
+        ).read_text(encoding="utf-8"):
+            return  # ended, and nobody has asked how
+        time.sleep(0.02)
+    pytest.fail("a worker is still there")
 
 
 def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

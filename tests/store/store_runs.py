@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from sonde.crawl.book import Book
-from sonde.crawl.facts import PageFacts, PageVisit
 from sonde.explorer import Explorer
 from sonde.records import Failure, Link, Outcome, Spend
+from sonde.sources.facts import PageFacts, PageVisit
 from sonde.sources.web.exchange import Exchange
 from sonde.store.reading import PAGES
 from sonde.store.run import Run

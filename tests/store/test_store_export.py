@@ -222,6 +222,7 @@ def test_an_export_that_fails_leaves_nothing(folder: Path, tmp_path: Path) -> No
             None,
             b"abc",
             b"",
+            None,
         ),
     )
     recorder.close()

@@ -22,7 +22,7 @@ from sonde import kernels
 from sonde.authority.ranking import most_cited
 from sonde.authority.start import start_node
 from sonde.authority.timegraph import TimeGraph
-from sonde.budgets import seconds_from
+from sonde.durations import seconds_from
 from sonde.errors import InputError, SpecError
 from sonde.kernels.recrawl import POLICIES
 from sonde.protocols import Floats

@@ -20,10 +20,17 @@ from sonde.errors import InputError, SondeError
 
 COMMANDS = (
     "crawl",
+    "ask",
+    "tell",
+    "peer",
+    "gossip",
+    "sources",
     "demo",
     "show",
     "explain",
     "export",
+    "forget",
+    "audit",
     "simulate",
     "seeds",
     "authority",

@@ -6,7 +6,8 @@ import argparse
 import json
 from typing import Any
 
-from sonde.budgets import planned_requests, seconds_from
+from sonde.budgets import planned_requests
+from sonde.durations import seconds_from
 
 
 def add_parser(commands: Any) -> None:

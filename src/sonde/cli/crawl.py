@@ -14,13 +14,13 @@ from typing import Any
 from sonde.cli.display import Display, display_for, duration, summary
 from sonde.cli.printing import harmless
 from sonde.crawl import STOPS, Crawl, CrawlResult, Settings, read_config
-from sonde.crawl.beginning import addresses
+from sonde.crawl.beginning import Intent
+from sonde.crawl.kinds import chosen, kind_named
 from sonde.crawl.loop import new_loop
-from sonde.crawl.presentation import client_settings
 from sonde.errors import InputError
-from sonde.scorers import scorer_from
+from sonde.sources.options import as_data, texts_to_data
 from sonde.sources.web.address import group_of
-from sonde.store.reading import DATABASE
+from sonde.store.reading import DATABASE, RunReader
 
 _EPILOG = """examples:
   sonde crawl https://a.example https://b.example/docs --topic "sea level" --budget 500 -o run/
@@ -28,12 +28,14 @@ _EPILOG = """examples:
   sonde crawl - --topic "tide gauge" --budget 500 -o run/ < seeds.tsv
   sonde crawl run/ --resume --budget +500
   sonde crawl https://a.example --topic "tide gauge" --requests 300 --per 15m --for 7d -o run/
+  sonde crawl SOURCE:PLACE NODE NODE --option NAME=VALUE --topic "tide gauge" --budget 500 -o run/
 
 A secret (password, cookie, token) is given as env:VARIABLE or file:PATH, and belongs to one host:
   --auth "a.example me:env:PASSWORD"  --header "a.example X-Token: file:token"
 """
 
 _TICK = 0.25
+_KEY = "~/.config/sonde/pseudonyms.key"
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -46,7 +48,20 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("seeds", nargs="*", metavar="URL", help="where to start; - reads lines; a run to resume")
+    add(
+        "seeds",
+        nargs="*",
+        metavar="URL",
+        help="where to start, or another source than the Web (such as mastodon:mastodon.example)"
+        " and then nodes of it; - reads lines; a run to resume",
+    )
+    add(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an option of a source that is not the Web",
+    )
     add("-o", "--output", metavar="RUN", help="the run folder to make")
     add("--config", metavar="FILE", help="settings in TOML; options given here come first")
     add("--resume", action="store_true", help="go on with the run folder that is named")
@@ -112,6 +127,14 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     keep = parser.add_argument_group("what to keep")
     keep.add_argument("--no-pages", dest="pages", action="store_false", default=None)
     keep.add_argument("--no-text", dest="text", action="store_false", default=None)
+    keep.add_argument(
+        "--pseudonymise",
+        nargs="?",
+        const=f"file:{_KEY}",
+        metavar="KEY",
+        help="keep names out of the run folder; the key is env:VARIABLE or file:PATH, which is"
+        f" made if it is not there (default: {_KEY})",
+    )
     parser.set_defaults(run=run)
 
 
@@ -125,24 +148,24 @@ def run(args: argparse.Namespace) -> int:
     seeds = _lines() if args.seeds == ["-"] else list(args.seeds)
     if args.resume:
         return _resume(args, seeds, given)
+    written: dict[str, Any] = {}
     if args.config is not None:
-        more, written = read_config(args.config)
-        seeds = seeds or more
-        given = {**written, **given}
+        config = read_config(args.config)
+        seeds = seeds or config.starts
+        written = config.options
+        given = {**config.settings, **given}
     if len(seeds) == 1 and (Path(seeds[0]) / DATABASE).exists():
         raise InputError(f"{seeds[0]} is a run already: add --resume to go on with it")
     if "budget" in given:
         given["budget"] = _count(given["budget"])
-    settings = Settings.of(given)
-    starts = addresses(seeds)
-    if not starts:
-        raise InputError("a crawl needs at least one URL to start from")
+    kind = chosen(seeds, {}).kind
+    options = {**written, **texts_to_data(kind.options, args.option)}
     if args.dry_run:
-        return _dry_run(settings, starts, args)
+        return _dry_run(Intent.of(chosen(seeds, options), given), args)
     if args.output is None:
         raise InputError("name a folder for the run: -o run/")
     display = display_for(as_json=args.json)
-    crawl = Crawl(starts, path=args.output, on_event=display.heard, **given)
+    crawl = Crawl(seeds, options=options, path=args.output, on_event=display.heard, **given)
     return _drive(crawl, display, args.output, as_json=args.json)
 
 
@@ -150,8 +173,13 @@ def _resume(args: argparse.Namespace, seeds: list[str], given: dict[str, Any]) -
     if len(seeds) != 1:
         raise InputError("name the one run folder to resume")
     budget = given.pop("budget", None)
+    options: dict[str, Any] = {}
+    if args.option:
+        with RunReader(Path(seeds[0])) as reader:
+            kind = kind_named((reader.meta("config") or {}).get("source", "web"))
+        options = texts_to_data(kind.options, args.option)
     display = display_for(as_json=args.json)
-    crawl = Crawl.resume(seeds[0], budget=budget, on_event=display.heard, **given)
+    crawl = Crawl.resume(seeds[0], options=options, budget=budget, on_event=display.heard, **given)
     return _drive(crawl, display, seeds[0], as_json=args.json)
 
 
@@ -166,7 +194,8 @@ def _drive(crawl: Crawl, display: Display, folder: str, *, as_json: bool) -> int
     words = STOPS.get(result.stop_reason, result.stop_reason)
     if not as_json:
         _print_best(result)
-    print(summary(result, words), file=sys.stderr)
+    nouns = crawl.beginning.intent.kind.nouns if crawl.beginning is not None else ("page", "pages")
+    print(summary(result, words, nouns), file=sys.stderr)
     if result.stop_reason != "frontier":
         more = " --budget +N" if result.stop_reason == "budget" else ""
         print(f"to go on: sonde crawl {folder} --resume{more}", file=sys.stderr)
@@ -241,29 +270,57 @@ def _harvest(words: list[str] | None) -> dict[str, Any]:
     return told
 
 
-def _dry_run(settings: Settings, seeds: list[str], args: argparse.Namespace) -> int:
+def _dry_run(intent: Intent, args: argparse.Namespace) -> int:
     """What would be done, and what it would cost. Nothing is sent."""
-    scorer_from(settings.topic, settings.scorer, allow_pickle=settings.allow_pickle)
-    client = client_settings(settings)
-    budget = settings.limits
+    settings, seeds = intent.settings, intent.seeds
+    limits = settings.limits
+    budget = {"requests": limits.requests, "bytes": limits.bytes, "seconds": limits.seconds}
+    if intent.kind.name != "web":
+        plan = {
+            "source": intent.kind.name,
+            "options": as_data(intent.options),
+            "seeds": seeds,
+            **intent.kind.plan(intent.options),
+            "budget": budget,
+            "folder": args.output,
+        }
+        if args.json:
+            print(json.dumps(plan))
+            return 0
+        print(f"would start from {_some(seeds)} of {intent.kind.name}")
+        for name, value in {**plan["options"], **intent.kind.plan(intent.options)}.items():
+            print(f"{name.replace('_', ' ')}: {harmless(str(value), 300)}")
+        _print_limits(budget)
+        return 0
+    return _dry_run_of_the_web(intent, budget, args)
+
+
+def _some(seeds: list[str]) -> str:
+    named = ", ".join(harmless(seed, 60) for seed in seeds[:5])
+    return named if len(seeds) <= 5 else f"{named} and {len(seeds) - 5:,} more nodes"
+
+
+def _print_limits(budget: dict[str, Any]) -> None:
+    limits = [f"{value:,} {unit}" for unit, value in budget.items() if value is not None]
+    print(f"budget: {', '.join(limits) or 'none: until nothing is left'}")
+
+
+def _dry_run_of_the_web(intent: Intent, budget: dict[str, Any], args: argparse.Namespace) -> int:
+    settings, seeds = intent.settings, intent.seeds
     hosts = len({group_of(seed) for seed in seeds})
     slots = min(settings.concurrency, hosts * settings.per_host)
     least = None
-    if budget.requests is not None:
-        least = budget.requests * settings.delay / max(1, hosts)
+    if budget["requests"] is not None:
+        least = budget["requests"] * settings.delay / max(1, hosts)
         if settings.rate is not None:
-            least = max(least, budget.requests * settings.rate[1] / settings.rate[0] / hosts)
+            least = max(least, budget["requests"] * settings.rate[1] / settings.rate[0] / hosts)
     plan = {
         "seeds": seeds,
         "hosts": hosts,
         "scope": list(settings.hosts + settings.domains + settings.prefixes) or settings.scope,
-        "user_agent": client.agent,
+        "user_agent": intent.client.agent,
         "robots_requests": hosts,
-        "budget": {
-            "requests": budget.requests,
-            "bytes": budget.bytes,
-            "seconds": budget.seconds,
-        },
+        "budget": budget,
         "at_once": slots,
         "seconds_on_these_hosts": least,
         "folder": args.output,
@@ -272,10 +329,9 @@ def _dry_run(settings: Settings, seeds: list[str], args: argparse.Namespace) -> 
     if args.json:
         print(json.dumps(plan))
         return 0
-    print(f"would start from {len(seeds)} URLs on {hosts} hosts, as {client.agent}")
+    print(f"would start from {len(seeds)} URLs on {hosts} hosts, as {intent.client.agent}")
     print(f"scope: {plan['scope']}; at most {slots} requests at once on these hosts")
-    limits = [f"{value:,} {unit}" for unit, value in plan["budget"].items() if value is not None]
-    print(f"budget: {', '.join(limits) or 'none: until nothing is left'}")
+    _print_limits(budget)
     if least is not None:
         print(
             f"time: about {duration(least)} if only these hosts answer"

@@ -107,6 +107,11 @@ def _add_build(actions: Any) -> None:
     )
     parser.add_argument("--f", action="store_true", help="edges: scores through f(x) = 1 + ln x")
     parser.add_argument("--time", metavar="COLUMN", help="edges: keep these times on every edge")
+    parser.add_argument(
+        "--keep",
+        metavar="LIST",
+        help="edges: further columns to keep on the edges, as text (default: all; none for none)",
+    )
     parser.add_argument("--seed", type=int, help="edges: of --score topical (default: 0)")
     parser.add_argument("--share", type=float, help="edges: of nodes on the topic (default: 0.03)")
     parser.set_defaults(run=run)
@@ -137,6 +142,7 @@ _OF_KIND = {
     "score": ("edges",),
     "f": ("edges",),
     "time": ("edges",),
+    "keep": ("edges",),
     "seed": ("edges",),
     "share": ("edges",),
     "keyword": ("mediawiki", "html", "posts"),
@@ -190,6 +196,12 @@ def run_stats(args: argparse.Namespace) -> int:
     return 0
 
 
+def _kept(text: str | None) -> tuple[str, ...] | None:
+    if text is None:
+        return None
+    return () if text == "none" else tuple(filter(None, map(str.strip, text.split(","))))
+
+
 def _recipe(args: argparse.Namespace) -> Recipe:
     from sonde.lab.data import EdgeScores, Recipe
 
@@ -214,6 +226,7 @@ def _recipe(args: argparse.Namespace) -> Recipe:
         names=tuple(parts) if args.kind == "edges" and parts else None,
         nodes=args.nodes,
         time=args.time,
+        kept=_kept(args.keep),
         scores=EdgeScores(
             tuple(args.score or ["in-degree"]),
             through_f=args.f,

@@ -48,7 +48,8 @@ class LineDisplay:
         progress = crawl.progress()
         if progress is not None and now - self._last >= _LINE_EVERY:
             self._last = now
-            print(", ".join(_facts(progress).values()), file=sys.stderr, flush=True)
+            facts = _facts(progress, _nouns(crawl)).values()
+            print(", ".join(facts), file=sys.stderr, flush=True)
 
     def close(self) -> None:
         """Nothing is held open."""
@@ -71,7 +72,7 @@ class LiveDisplay:
         if progress is None:
             return
         grid = Table.grid(padding=(0, 2))
-        for name, value in _facts(progress).items():
+        for name, value in _facts(progress, _nouns(crawl)).items():
             grid.add_row(Text(name, style="bold"), Text(value))
         best = Table.grid(padding=(0, 2))
         for page in progress.best[:_SHOWN]:
@@ -96,17 +97,38 @@ def display_for(*, as_json: bool) -> Display:
     return LiveDisplay() if sys.stderr.isatty() else LineDisplay()
 
 
-def _facts(progress: Progress) -> dict[str, str]:
+def _nouns(crawl: Crawl) -> tuple[str, str]:
+    """What the crawl's nodes are called."""
+    return crawl.beginning.intent.kind.nouns if crawl.beginning is not None else ("page", "pages")
+
+
+def _facts(progress: Progress, nouns: tuple[str, str]) -> dict[str, str]:
     budget = "" if progress.budget is None else f" of {progress.budget:,}"
     eta = "" if progress.eta is None else f", {duration(progress.eta)} to go"
     return {
         "budget": f"{progress.requests:,}{budget} requests{eta}",
-        "pages": f"{progress.visits:,} pages, {progress.pages_per_second:.1f}/s",
+        "pages": f"{progress.visits:,} {nouns[1]}, {progress.pages_per_second:.1f}/s",
         "harvest": f"harvest {progress.harvest:.3f} a request, lately {progress.recent:.3f}",
         "frontier": f"{progress.frontier:,} on the frontier",
         "hosts": f"{progress.hosts:,} hosts, {progress.in_flight} in flight",
         "errors": f"{progress.failures:,} failures, {progress.skips:,} skipped",
+        **{
+            name: f"{name.replace('_', ' ')} {fact(value)}"
+            for name, value in progress.facts.items()
+        },
     }
+
+
+def label(name: str) -> str:
+    """The name of a fact, for people."""
+    return harmless(name.replace("_", " "), 60)
+
+
+def fact(value: object) -> str:
+    """What a source says of itself, for people."""
+    if isinstance(value, float):
+        return f"{value:,.3f}" if abs(value) < 100 else f"{value:,.0f}"
+    return f"{value:,}" if isinstance(value, int) else harmless(str(value), 200)
 
 
 def duration(seconds: float) -> str:
@@ -117,9 +139,9 @@ def duration(seconds: float) -> str:
     return f"{seconds / 86_400:.1f} days"
 
 
-def summary(result: Any, words: str) -> str:
+def summary(result: Any, words: str, nouns: tuple[str, str] = ("page", "pages")) -> str:
     """The last line."""
     return (
-        f"{result.visits:,} pages for {result.requests:,} requests,"
+        f"{result.visits:,} {nouns[result.visits != 1]} for {result.requests:,} requests,"
         f" value {result.total:.2f}: {words}"
     )

@@ -11,8 +11,9 @@ from typing import Any
 
 from sonde.cli.hindsight import Moment, explorer_of, hindsight
 from sonde.cli.printing import amount, harmless, number, print_table
+from sonde.crawl.naming import possible_names
 from sonde.errors import InputError
-from sonde.sources.web.address import normalise
+from sonde.sources.peers.wire import REASONS as PEER_REASONS
 from sonde.sources.web.exchange import REASONS
 from sonde.store.reading import RunReader
 from sonde.store.summary import RANKED
@@ -34,8 +35,14 @@ _REASONS = REASONS | {
     "host-budget": "its host had used up its own budget",
     "domain-budget": "its domain had used up its own budget",
     "language": "not in the languages that were asked for",
+    "leaves the server": "a redirect leads to another server, which has no business with a token",
+    "leaves the site": "a redirect leads to another site than the form's",
+    "unknown account": "the server knows no account of this name",
+    "over-general": "it stands in too large a share of the records",
+    "forgotten": "removed from this run by sonde forget",
     "interrupted": "the crawl was stopped while it was being asked for",
 }
+_REASONS |= PEER_REASONS
 
 
 def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
@@ -60,8 +67,9 @@ def run(args: argparse.Namespace) -> int:
     """Explain one URL; status 1 where the run has never seen it."""
     with RunReader(args.run_folder) as reader:
         found = trace(reader, args.url)
-        if found.state == "unknown" and (address := normalise(args.url)) is not None:
-            found = trace(reader, address)
+        for name in possible_names(reader.meta("config") or {}, args.url):
+            if found.state == "unknown":
+                found = trace(reader, name)
         if args.at is not None and not reader.count(
             "SELECT count(*) FROM leases WHERE number = ?", args.at
         ):
@@ -157,7 +165,9 @@ def _verdict(reader: RunReader, found: Trace, moments: list[Moment]) -> str:
 def _print_page(found: Trace) -> None:
     page = found.page
     assert page is not None
-    print(f"{page.status} {harmless(page.media_type)} {harmless(page.language)}".rstrip())
+    about = [str(page.status or ""), harmless(page.media_type), harmless(page.language)]
+    if any(about):
+        print(*filter(None, about))
     if page.title:
         print(f"title: {harmless(page.title, 200)}")
     if page.final_url != found.url:

@@ -52,6 +52,12 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     )
     parser.add_argument("run_folder", metavar="run", type=Path, help="a run folder")
     parser.add_argument("--parquet", type=Path, metavar="DIR", help="tables in a new folder")
+    parser.add_argument(
+        "--threshold",
+        type=float,
+        metavar="X",
+        help="with --parquet: scores above it count as finds in the ledger (default: 0)",
+    )
     parser.add_argument("--jsonl", metavar="FILE", help="pages with their main text")
     parser.add_argument(
         "--markdown", action="store_true", help="with --jsonl: the text as Markdown"
@@ -67,9 +73,11 @@ def run(args: argparse.Namespace) -> int:
         raise InputError("nothing to export: give --parquet, --jsonl, --graph or --graphml")
     if args.markdown and not args.jsonl:
         raise InputError("--markdown goes with --jsonl")
+    if args.threshold is not None and not args.parquet:
+        raise InputError("--threshold goes with --parquet")
     with RunReader(args.run_folder) as reader:
         if args.parquet:
-            export_parquet(reader, args.parquet)
+            export_parquet(reader, args.parquet, args.threshold or 0.0)
         if args.graph:
             export_graph(reader, args.graph)
         if args.graphml:

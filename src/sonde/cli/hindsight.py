@@ -36,13 +36,15 @@ def settings_of(run: RunReader) -> Settings:
 def explorer_of(run: RunReader) -> Explorer:
     """A fresh explorer of the run's own making."""
     settings = settings_of(run)
+    config = run.meta("config") or {}
+    web = config.get("source", "web") == "web"
     return Explorer(
         settings.estimator,
         settings.strategy,
         settings.limits,
         settings.objective,
         settings.seed,
-        grouped=(run.meta("config") or {}).get("source", "web") == "web",
+        grouped=config.get("kind", {}).get("grouped", web),
     )
 
 

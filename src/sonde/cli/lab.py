@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from sonde.cli.overlay import add_gossip
 from sonde.cli.printing import print_table
 from sonde.errors import InputError
 from sonde.estimators import split_list
@@ -26,6 +27,7 @@ _EXAMPLES = """examples:
   sonde lab run lead graph/ -o results/
   sonde lab compare graph/ --estimators 'n,e,ne,auto' -o figures/
   sonde lab bound graph/ --random-seeds 50 --budget 1000
+  sonde lab gossip overlay/ --estimators e,n --budget 300
 """
 
 _EXPERIMENTS: dict[str, tuple[str, Protocol]] = {
@@ -40,12 +42,13 @@ _EXPERIMENTS: dict[str, tuple[str, Protocol]] = {
 
 
 def add_parser(commands: Any) -> None:
-    """Add ``sonde lab`` with its three commands."""
+    """Add ``sonde lab`` with its four commands."""
     lab = _parser(commands, "lab", "experiments, comparisons and bounds on graphs", _EXAMPLES)
     kinds = lab.add_subparsers(metavar="COMMAND", required=True, parser_class=type(lab))
     _add_run(kinds)
     _add_compare(kinds)
     _add_bound(kinds)
+    add_gossip(kinds)
 
 
 def _parser(commands: Any, name: str, about: str, examples: str) -> Any:
@@ -142,6 +145,7 @@ def _add_graphs(parser: Any, protocol: Protocol) -> None:
         ("--above", protocol.above, "the score that seed nodes exceed"),
         ("--steps", protocol.steps, "visits of each crawl"),
         ("--seed", protocol.seed, "of everything random"),
+        ("--threshold", protocol.threshold, "scores above it count as finds"),
     ):
         parser.add_argument(
             option, type=type(default), default=default, help=f"{about} (default: %(default)s)"
@@ -198,6 +202,7 @@ def _protocol(args: argparse.Namespace, defaults: Protocol) -> Protocol:
         above=args.above,
         steps=args.steps,
         seed=args.seed,
+        threshold=args.threshold,
     )
 
 

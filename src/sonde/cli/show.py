@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from sonde.cli.display import fact, label
 from sonde.cli.hindsight import settings_of
 from sonde.cli.printing import amount, harmless, number, print_table
 from sonde.crawl.events import STOPS
@@ -31,6 +32,13 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     parser.add_argument("run_folder", metavar="run", type=Path, help="a run folder")
     parser.add_argument("--top", type=_count, default=10, help="best pages (default: %(default)s)")
     parser.add_argument("--hosts", type=_count, default=10, help="hosts (default: %(default)s)")
+    parser.add_argument(
+        "--threshold",
+        type=float,
+        default=0.0,
+        metavar="X",
+        help="scores above it count as finds (default: 0)",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(run=run)
 
@@ -39,18 +47,21 @@ def run(args: argparse.Namespace) -> int:
     """Print what came of a run."""
     with RunReader(args.run_folder) as reader:
         if args.json:
-            print(json.dumps(as_json(reader, args.top)))
+            print(json.dumps(as_json(reader, args.top, args.threshold)))
         else:
-            _print(reader, args.top, args.hosts)
+            _print(reader, args.top, args.hosts, args.threshold)
     return 0
 
 
-def as_json(reader: RunReader, top: int) -> dict[str, Any]:
+def as_json(reader: RunReader, top: int, threshold: float = 0.0) -> dict[str, Any]:
     """The object that ``--json`` prints; all hosts are in it."""
+    merit = summary.merit(reader, threshold)
     return {
         "run": str(reader.folder),
         "stop": reader.stop,
         "budget": budget(reader),
+        "source": (reader.meta("config") or {}).get("source", "web"),
+        "facts": reader.meta("facts") or {},
         **asdict(summary.totals(reader)),
         "best": [asdict(page) for page in summary.best_pages(reader, top)],
         "spend": [asdict(reason) for reason in summary.reasons(reader)],
@@ -58,6 +69,8 @@ def as_json(reader: RunReader, top: int) -> dict[str, Any]:
         "refused_by_reason": summary.refusals(reader),
         "flags": summary.flags(reader),
         "ranks": asdict(summary.ranks(reader)),
+        "threshold": threshold,
+        "merit": None if merit is None else asdict(merit),
         "harvest": [asdict(point) for point in summary.harvest(reader)],
     }
 
@@ -71,7 +84,7 @@ def budget(reader: RunReader) -> int | None:
     return settings_of(reader).limits.requests
 
 
-def _print(reader: RunReader, top: int, most_hosts: int) -> None:
+def _print(reader: RunReader, top: int, most_hosts: int, threshold: float) -> None:
     totals = summary.totals(reader)
     stop = harmless(reader.stop or "")
     meaning = f"stopped: {STOPS.get(stop, stop)}" if stop else "not finished"
@@ -83,18 +96,28 @@ def _print(reader: RunReader, top: int, most_hosts: int) -> None:
         f"{_span(totals)}"
     )
     print(
-        f"{totals.known:,} URLs known, {totals.frontier:,} of them still on the frontier;"
-        f" {totals.refused:,} refused"
+        f"{totals.known:,} {_nodes(reader)} known, {totals.frontier:,} of them still on the"
+        f" frontier; {totals.refused:,} refused"
     )
+    facts = reader.meta("facts") or {}
+    if facts:
+        print(", ".join(f"{label(name)} {fact(value)}" for name, value in facts.items()))
     if totals.in_flight:
         print(f"{totals.in_flight:,} requests in flight")
     _print_harvest(reader)
+    merit = summary.merit(reader, threshold)
+    if merit is not None:
+        print(
+            f"harvest rate {merit.harvest_rate:.3f} (scores above {threshold:g}), efficiency"
+            f" {merit.efficiency:.3f} (of the same visits best first), GPR {merit.gpr:.3f}"
+        )
     _print_ranks(reader)
     best = summary.best_pages(reader, top)
     if best:
-        print("\nbest pages")
+        several = nouns_of(reader)[1]
+        print(f"\nbest {several}")
         print_table(
-            (">score", ">predicted", "url", "title"),
+            (">score", ">predicted", "url" if several == "pages" else nouns_of(reader)[0], "title"),
             [
                 (number(page.score), number(page.predicted), page.url, harmless(page.title, 60))
                 for page in best
@@ -117,11 +140,23 @@ def _print(reader: RunReader, top: int, most_hosts: int) -> None:
     )
     _print_hosts(reader, most_hosts)
     for title, counts in (
-        ("URLs not taken", summary.refusals(reader)),
+        (f"{_nodes(reader)} not taken", summary.refusals(reader)),
         ("pages marked", summary.flags(reader)),
     ):
         if counts:
             print(f"\n{title}: " + ", ".join(f"{harmless(k)} {v:,}" for k, v in counts.items()))
+
+
+def nouns_of(reader: RunReader) -> tuple[str, str]:
+    """What the nodes of the run are called, one and several."""
+    config = reader.meta("config") or {}
+    one, several = config.get("kind", {}).get("nouns", ("page", "pages"))
+    return harmless(one, 40), harmless(several, 40)
+
+
+def _nodes(reader: RunReader) -> str:
+    several = nouns_of(reader)[1]
+    return "URLs" if several == "pages" else several
 
 
 def _print_hosts(reader: RunReader, most: int) -> None:

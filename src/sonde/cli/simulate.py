@@ -24,7 +24,7 @@ EXAMPLES = """examples:
 
 estimators:
   random bfs oracle deg n e ne (:sum :max :avg) deg2 n2 e2 ne2 lnh lnh2 (:sum :max :avg)
-  opic opic:e opic:n opic:ne nr nr:exact nr:d=0.3 hybrid[first,second,steps]
+  opic opic:e opic:n opic:ne nr nr:exact nr:d=0.3 url url+lnh hybrid[first,second,steps]
   mab:eps=0.1[...] mab:eps-first=0.1[...] mab:var[...]
 """
 

@@ -14,10 +14,10 @@ from pathlib import Path
 from sonde.authority.live import STOPS, LiveTracker, Looked, Ranked
 from sonde.authority.live.plan import EXPANSIONS
 from sonde.authority.tracking import RECRAWLS
-from sonde.budgets import seconds_from
 from sonde.cli.display import duration
 from sonde.cli.printing import harmless, print_table
 from sonde.crawl.loop import new_loop
+from sonde.durations import seconds_from
 from sonde.store.reading import RunReader
 from sonde.store.standings import Standing, Standings
 

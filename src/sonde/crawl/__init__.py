@@ -6,9 +6,12 @@ Nouns, in the order in which a visit meets them:
 - the *book*: the explorer and the run's log, changed only together.
 - the *pace*: which hosts may be asked now, and who waits for a turn.
 - the *driver*: fills its free places with leases from the book, and starts a visit for each.
-- a *source*: visits a node. ``WebSource`` does it for URLs: the *approach* (robots.txt, turns,
-  redirects, units of budget), the fetch, the *assembly* of a visit from a response; what it learns
-  about sites is its *memory*, what it knows about hosts is in ``hosts``.
+- the *intent*: what the user asked for, checked: a *kind* of source (``kinds``), options, seeds.
+- a *source*: visits a node; ``attached`` is what else it may have, ``keeping`` what it finds again
+  on resume, ``equipment`` what it is given. ``WebSource`` visits URLs: the *approach* (robots.txt,
+  turns, redirects, units of budget), the fetch, the *assembly* of a visit from a response; what it
+  learns about sites is its *memory*, what it knows about hosts is in ``hosts``.
+- an *interview*: a run that nobody drives; a person asks and tells, over days.
 - ``Settled``: what the driver reports; ``Crawl`` hands visits on; ``CrawlResult`` has the tables.
 
 Invariants:
@@ -26,6 +29,7 @@ Invariants:
 
 from sonde.crawl.crawling import Crawl, crawl
 from sonde.crawl.events import STOPS, Progress, Settled, Stopped
+from sonde.crawl.interview import Interview
 from sonde.crawl.result import CrawlResult
 from sonde.crawl.settings import Settings, read_config
 
@@ -33,6 +37,7 @@ __all__ = [
     "STOPS",
     "Crawl",
     "CrawlResult",
+    "Interview",
     "Progress",
     "Settings",
     "Settled",

@@ -99,6 +99,7 @@ class Approach:
                 limits=source.robots_limits,
             )
             self.answered(answer)
+            source.archive(answer)
             record = source.robots.note(origin, answer, time.time())
             if record is None:
                 return self.refused or "budget"
@@ -154,8 +155,10 @@ class Approach:
         host = self._source.hosts[self._asking]
         host.bytes += answer.received
         self._allowance.receive(answer.received)
-        if isinstance(answer, Response):
-            host.answered(answer.rtt)
+        response = answer if isinstance(answer, Response) else answer.response
+        if response is not None:
+            host.answered(response.rtt)
+            self._source.book.clock(self._asking, response.rtt)
         self._release(answer)
 
     def end(self) -> None:

@@ -8,22 +8,24 @@ its score times what its place still yields (see ``sources.web.traps``).
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from sys import intern
 
 from sonde.crawl.book import VISITED, Book
-from sonde.crawl.facts import PageFacts, PageVisit
 from sonde.crawl.hosts import Hosts
 from sonde.crawl.memory import Memory
 from sonde.crawl.scope import Scope
 from sonde.crawl.settings import Settings
-from sonde.records import Failure, Lease, Link, Outcome, Skip
+from sonde.records import Failure, Lease, Link, Outcome, Place, Skip
 from sonde.scorers.document import Scorer
+from sonde.sources.facts import PageFacts, PageVisit
 from sonde.sources.web.address import group_of
 from sonde.sources.web.exchange import Response
 from sonde.sources.web.feeds import Feed, is_feed, read_feed
 from sonde.sources.web.page import Page, PageLink, plain_page, read_page
 from sonde.sources.web.pdf import read_pdf
+from sonde.sources.web.place import places
 from sonde.sources.web.robots import RobotsCache, directives
 from sonde.sources.words import page_words
 from sonde.store.packing import packed
@@ -69,6 +71,7 @@ class Assembler:
         self.keep = keep
         self.scored = False  # since the scorer's state was last handed over
         self._reads_words = book.explorer.estimator.reads_words()
+        self._domains: dict[str, str] = {}  # of basenames
         self._languages = tuple(language.lower() for language in settings.languages)
 
     # -- reading -------------------------------------------------------------------------------
@@ -173,6 +176,7 @@ class Assembler:
                 modified=response.headers.get("Last-Modified"),
                 rtt=response.rtt,
                 flags="feed cut" if feed.cut else "feed",
+                warc=self.keep(response) if self.keep is not None else None,
                 level=True,
             ),
         )
@@ -223,8 +227,11 @@ class Assembler:
                 promised[url] = promised.get(url, 0.0) + alpha
         found: dict[str, float] = {}
         named: dict[str, str] = {}
+        renamed: dict[str, str] = {}
         for url, alpha in promised.items():
             target = stands_for(url)
+            if target != url:
+                renamed[url] = target
             if number_of(target) is None:
                 why = self._refusal(target, depth, now)
                 if why is not None:
@@ -236,8 +243,9 @@ class Assembler:
             named.setdefault(url, target)
         words = self._words(page, named) if self._reads_words else {}
         # One string a host, not one a link: there are a million links to remember.
+        known = self._places(page.links, renamed) if self.book.explorer.placed else {}
         return [
-            Link(target, alpha, intern(group_of(target)), words.get(target, b""))
+            Link(target, alpha, intern(group_of(target)), known.get(target), words.get(target, b""))
             for target, alpha in found.items()
         ]
 
@@ -252,6 +260,13 @@ class Assembler:
                     spans[target] = link.start, link.end
         words = page_words(page.text, list(spans.values()), list(spans), page.window)
         return dict(zip(spans, words, strict=True))
+
+    def _places(self, links: Sequence[PageLink], renamed: dict[str, str]) -> dict[str, Place]:
+        """What a page says by its links' URLs: by all of them, also those that are not followed."""
+        times = Counter([link.url for link in links])
+        for url, name in renamed.items():
+            times[name] += times.pop(url)
+        return places(times, self._domains)
 
     def _refusal(self, url: str, depth: int, now: float) -> str | None:
         """Why a URL never seen before is not put on the frontier."""

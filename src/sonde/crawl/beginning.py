@@ -2,30 +2,159 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from sonde.budgets import Budget
+from sonde.crawl.attached import Attached
 from sonde.crawl.book import Book
-from sonde.crawl.driver import Hooks
-from sonde.crawl.pace import NoPace, Pace
+from sonde.crawl.equipment import CrawlEquipment, Custom, split
+from sonde.crawl.keeping import RunKeeper
+from sonde.crawl.kinds import Chosen, chosen, kind_named
 from sonde.crawl.presentation import client_settings
 from sonde.crawl.resume import replay, settle_interrupted
-from sonde.crawl.scope import Scope
-from sonde.crawl.settings import HEAD, Settings
-from sonde.crawl.web import WebSource
+from sonde.crawl.settings import ENGINE, HEAD, SETTINGS, Settings, spelling
 from sonde.errors import InputError
 from sonde.explorer import Explorer
-from sonde.protocols import Source
-from sonde.records import Group, Spend
+from sonde.protocols import Keeper, Source
+from sonde.records import Spend
 from sonde.scorers import scorer_from
-from sonde.sources.web.address import group_of, normalise
+from sonde.sources.kind import Kind
+from sonde.sources.options import as_data, read_options
+from sonde.sources.pseudonyms import HiddenKeeper, Pseudonymous, Pseudonyms, make_key
+from sonde.store.forgetting import Forgotten
 from sonde.store.run import Run
 
-_OBJECTS = ("estimator", "strategy", "objective", "scorer", "renderer", "lookup")
-"""Settings that may be objects, which a run cannot keep."""
+
+@dataclass(frozen=True)
+class Intent:
+    """What a user wants to crawl, checked as far as that goes without a run."""
+
+    kind: Kind
+    options: Any
+    settings: Settings
+    objects: dict[str, Any]
+    seeds: list[str]
+    scorer: Any = None
+    client: Any = None
+
+    @classmethod
+    def of(cls, picked: Chosen, given: Mapping[str, Any]) -> Intent:
+        """What was said for a new crawl. Whatever is wrong with it is found here."""
+        kind = picked.kind
+        plain, objects = split(given)
+        told = {spelling(name): value for name, value in plain.items() if value is not None}
+        if not isinstance(kind, Custom):
+            _heeded(kind, [*told, *objects])
+        options = kind.settled(read_options(kind.options, picked.options, kind.name, noun="option"))
+        told = {**kind.defaults, **told}
+        planned = kind.rate(options)
+        if planned and "duration" in told and "requests" not in told:
+            told["requests"], told["per"] = planned
+        settings = Settings.of(told)
+        for name in kind.needs:
+            if not getattr(settings, name):
+                raise InputError(f"a crawl of {kind.name} needs a {name}")
+        seeds = picked.seeds or list(kind.seeds(options, settings.topic))
+        seeds = list(dict.fromkeys(kind.spelt(options, seed) for seed in seeds))
+        return cls(kind, options, settings, objects, seeds).equipped()
+
+    def equipped(self) -> Intent:
+        """With the scorer and the client that the kind wants."""
+        heeds = self.kind.heeds
+        settings = self.settings
+        scorer = client = None
+        if "scorer" in heeds:
+            scorer = scorer_from(
+                settings.topic,
+                self.objects.get("scorer", settings.scorer),
+                allow_pickle=settings.allow_pickle,
+            )
+        if "allow_private" in heeds:
+            client = client_settings(settings)
+        return replace(self, scorer=scorer, client=client)
+
+    @cached_property
+    def pseudonyms(self) -> Pseudonyms | None:
+        """What names are replaced by, where they are."""
+        where = self.settings.pseudonymise
+        return None if where is None else Pseudonyms.of(where)
+
+    def called(self, seed: str) -> str:
+        """A seed as the run may call it."""
+        return seed if self.pseudonyms is None else self.pseudonyms.hidden(seed)
+
+    def config(self) -> dict[str, Any]:
+        """What a run keeps of it."""
+        texts = {name: str(value) for name, value in self.objects.items() if name in _TEXTS}
+        return {
+            **self.settings.as_data(),
+            **texts,
+            "source": self.kind.name,
+            "options": as_data(self.options),
+            "seeds": [self.called(seed) for seed in self.seeds],
+            "kind": {"grouped": self.kind.grouped, "nouns": list(self.kind.nouns)},
+        }
+
+    def begun(self, run: Run, explorer: Explorer | None = None) -> Beginning:
+        """All pieces, put together over a run, with an explorer of its own if none is given."""
+        settings = self.settings
+        hold = Spend(requests=1)
+        if settings.bytes is not None:
+            hold = Spend(requests=1, bytes=settings.size_limit + 8 * HEAD)
+        book = Book(explorer or self._explorer(), run, hold)
+        keeper: Keeper = RunKeeper(run)
+        if self.pseudonyms is not None:
+            keeper = HiddenKeeper(keeper, self.pseudonyms)
+        equipment = CrawlEquipment(
+            seeds=tuple(self.seeds),
+            keeper=keeper,
+            topic=settings.topic,
+            scorer=self.scorer,
+            client=self.client,
+            seed=settings.seed,
+            delay=settings.delay,
+            limits=settings.fetch_limits,
+            retries=settings.retries,
+            concurrency=settings.concurrency,
+            rate=settings.rate,
+            text=settings.text,
+            settings=settings,
+            book=book,
+            objects=self.objects,
+        )
+        source = self.kind.make(self.options, equipment)
+        if self.pseudonyms is not None:
+            source = Pseudonymous(source, self.pseudonyms)
+        forgotten = Forgotten.of(run.meta("forgotten"))
+        return Beginning(run, book, self, Attached(source, run.journal, forgotten))
+
+    def _explorer(self) -> Explorer:
+        settings, objects = self.settings, self.objects
+        budget = settings.limits
+        if "cost" in objects:
+            budget = budget & Budget(cost=objects["cost"])
+        return Explorer(
+            objects.get("estimator", settings.estimator),
+            objects.get("strategy", settings.strategy),
+            budget,
+            objects.get("objective", settings.objective),
+            settings.seed,
+            grouped=self.kind.grouped,
+        )
+
+
+_TEXTS = ("estimator", "strategy", "objective", "scorer")
+
+
+def _heeded(kind: Kind, names: Iterable[str]) -> None:
+    """A setting that a kind does not listen to is an error, not a wish that nobody hears."""
+    for name in names:
+        if name in SETTINGS and name not in ENGINE and name not in kind.heeds:
+            raise InputError(f"{name.replace('_', '-')} says nothing to a crawl of {kind.name}")
 
 
 @dataclass
@@ -34,67 +163,63 @@ class Beginning:
 
     run: Run
     book: Book
-    source: Source
-    pace: Pace
-    settings: Settings
-    concurrency: int
-    hooks: Hooks | None = None
+    intent: Intent
+    attached: Attached
     resumed: bool = False
-    notice: str = ""
+    notice: str = field(default="")
+
+    @property
+    def settings(self) -> Settings:
+        """What the crawl was told."""
+        return self.intent.settings
+
+    def add_seeds(self) -> None:
+        """Put the seeds on the frontier."""
+        kind, options = self.intent.kind, self.intent.options
+        called = self.intent.called
+        self.book.add_seeds((called(seed), kind.group(options, seed)) for seed in self.intent.seeds)
 
     def connect(self, wake: Callable[[], None]) -> None:
-        """Let the pace wake the driver, and know the hosts that are waiting."""
-        if isinstance(self.source, WebSource):
-            pace = self.source.pace
-            pace.wake = wake
+        """Let the pace wake the driver, and know the groups that are waiting."""
+        pace = self.attached.pace
+        pace.wake = wake
+        self.book.on_group = pace.know
+        for group in self.book.groups():
+            pace.know(group)
 
-            def know(group: Group) -> None:
-                assert isinstance(group, str)
-                pace.know(group)
 
-            self.book.on_group = know
-            for group in self.book.groups():
-                know(group)
-                assert isinstance(group, str)
-                if self.source.hosts.exhausted(group) is not None:
-                    pace.closed.add(group)
-
-    def snapshot(self) -> dict[str, bytes]:
-        """What to leave the run with."""
-        return self.source.snapshot() if isinstance(self.source, WebSource) else {}
-
-    async def close(self) -> None:
-        """Let go of the source."""
-        if isinstance(self.source, WebSource):
-            await self.source.close()
+def intended(
+    source: str | Iterable[str] | Source,
+    seeds: Iterable[str],
+    options: Mapping[str, Any],
+    settings: Mapping[str, Any],
+) -> Intent:
+    """What a call or a command line asks for."""
+    if isinstance(source, Source):
+        starts = list(seeds)
+        if not starts:
+            raise InputError("a crawl needs at least one seed")
+        return Intent.of(Chosen(Custom(source), dict(options), starts), settings)
+    starts = [source] if isinstance(source, str) else list(source)
+    return Intent.of(chosen([*starts, *seeds], options), settings)
 
 
 def new_run(
     source: str | Iterable[str] | Source,
     seeds: Iterable[str],
+    options: Mapping[str, Any],
     path: str | Path | None,
-    settings: dict[str, Any],
+    settings: Mapping[str, Any],
 ) -> Beginning:
     """Make a run and put its seeds on the frontier."""
-    plain, objects = _split(settings)
-    told = Settings.of(plain)
-    web = not isinstance(source, Source)
-    starts = list(seeds)
-    if web:
-        starts += [source] if isinstance(source, str) else list(source)  # type: ignore[arg-type]
-        starts = addresses(starts)
-    if not starts:
-        raise InputError("a crawl needs at least one seed")
-    if web:  # before a folder is made: what is wrong with them should leave nothing behind
-        _scorer(told, objects)
-        client_settings(told)
-    kept = told.as_data() | {name: str(value) for name, value in objects.items() if name in _TEXTS}
-    config = {**kept, "source": "web" if web else "custom", "seeds": starts}
-    explorer = _explorer(told, objects, web)
-    run = Run.create(path, config)
+    intent = intended(source, seeds, options, settings)
+    intent._explorer()  # what is wrong with it should leave no folder behind
+    if intent.settings.pseudonymise is not None:
+        make_key(intent.settings.pseudonymise)
+    run = Run.create(path, intent.config())
     try:
-        begun = _assembled(run, explorer, told, objects, starts, None if web else source)
-        begun.book.add_seeds((seed, group_of(seed) if web else None) for seed in starts)
+        begun = intent.begun(run)
+        begun.add_seeds()
         run.journal.meta("stop", None)
         return begun
     except BaseException:
@@ -102,31 +227,25 @@ def new_run(
         raise
 
 
-_TEXTS = ("estimator", "strategy", "objective", "scorer")
-
-
 def resumed_run(
     path: str | Path,
     source: Source | None,
+    options: Mapping[str, Any],
     budget: int | str | Budget | None,
     settings: dict[str, Any],
 ) -> Beginning:
     """Open a run and bring everything to where its log ends."""
     run = Run.open(path)
     try:
-        seeds, web, told, objects = _kept(path, run, settings)
-        if not web and source is None:
-            raise InputError(f"{path}: this run was made over a source of its own: give it again")
-        explorer = _explorer(told, objects, web)
-        begun = _assembled(run, explorer, told, objects, seeds, source)
+        begun = _intent_of(run, path, source, options, settings).begun(run)
+        explorer = begun.book.explorer
         open_leases = replay(begun.book)
         settle_interrupted(begun.book, open_leases)
         if not explorer.known:  # killed before the first commit
-            begun.book.add_seeds((seed, group_of(seed) if web else None) for seed in seeds)
+            begun.add_seeds()
         if budget is not None:
-            begun.book.raise_budget(_raised(explorer.account.budget, budget))
-        if isinstance(begun.source, WebSource):
-            begun.notice = begun.source.recall()
+            begun.book.raise_budget(raised(explorer.account.budget, budget))
+        begun.notice = begun.attached.recall()
         begun.resumed = True
         run.journal.meta("stop", None)
         run.journal.commit()
@@ -136,43 +255,59 @@ def resumed_run(
         raise
 
 
-def opened_run(path: str | Path, kind: type[WebSource], settings: dict[str, Any]) -> Beginning:
-    """Open a run for the sake of its source: its explorer is told nothing, and leases nothing."""
+def opened_run(path: str | Path, kind: Kind, settings: dict[str, Any]) -> Beginning:
+    """Open a run for the sake of its source, which another kind than its own may make: its
+    explorer is told nothing, and leases nothing."""
     run = Run.open(path)
     try:
-        seeds, web, told, objects = _kept(path, run, settings)
-        if not web:
-            raise InputError(f"{path}: not a crawl of the Web, but of a source of its own")
+        if run.config["source"] != kind.name:
+            raise InputError(
+                f"{path}: not a crawl of the Web: its source is {run.config['source']}"
+            )
         if run.power_lost and not run.meta("track_open"):
             raise InputError(
                 f"{path}: the machine went down during the crawl: resume it first, so that the"
                 " requests that may have left are booked"
             )
         run.journal.sent = run.journal.reserved
-        objects |= {"scorer": lambda page: 0.0}
-        begun = _assembled(run, Explorer("deg", grouped=True), told, objects, seeds, None, kind)
-        assert isinstance(begun.source, WebSource)
-        begun.notice = begun.source.recall()
+        told = {**settings, "scorer": lambda page: 0.0}
+        intent = _intent_of(run, path, None, {}, told, kind)
+        begun = intent.begun(run, Explorer("deg", grouped=kind.grouped))
+        begun.notice = begun.attached.recall()
         return begun
     except BaseException:
         run.close()
         raise
 
 
-def _kept(
-    path: str | Path, run: Run, settings: dict[str, Any]
-) -> tuple[list[str], bool, Settings, dict[str, Any]]:
-    """What a run was made with and is told now: seeds, whether it is of the Web, settings, and
-    what was given as objects."""
+def _intent_of(
+    run: Run,
+    path: str | Path,
+    source: Source | None,
+    options: Mapping[str, Any],
+    settings: dict[str, Any],
+    made_by: Kind | None = None,
+) -> Intent:
+    """What a run was made for, with what is told anew."""
     config = run.config
-    seeds = config.pop("seeds")
-    web = config.pop("source") == "web"
-    changes, objects = _split(settings)
+    seeds, name = config.pop("seeds"), config.pop("source")
+    kept_options = config.pop("options", {})
+    config.pop("kind", None)
+    if name == "custom" and source is None:
+        raise InputError(f"{path}: this run was made over a source of its own: give it again")
+    kind = made_by or (Custom(source) if name == "custom" else kind_named(name))
+    changes, objects = split(settings)
     fixed = [name for name in changes if name not in _CHANGEABLE]
+    fixed += [name for name in options if name.replace("-", "_") not in kind.changeable]
     if fixed:
         raise InputError(f"{path}: {fixed[0]} cannot be changed on resume")
     kept = {name: value for name, value in config.items() if name not in objects}
-    return seeds, web, Settings.of({**kept, **changes}, str(path)), objects
+    told = Settings.of({**kept, **changes}, str(path))
+    read: Any = read_options(kind.options, {**kept_options, **options}, str(path), noun="option")
+    intent = Intent(kind, read, told, objects, seeds).equipped()
+    if intent.pseudonyms is None:
+        return intent
+    return replace(intent, seeds=[intent.pseudonyms.revealed(seed) for seed in seeds])
 
 
 _CHANGEABLE = frozenset(
@@ -190,39 +325,14 @@ _CHANGEABLE = frozenset(
         "proxy",
         "ca_file",
         "allow_private",
+        "pseudonymise",
     ]
 )
 """Settings that no decision in the log rests on."""
 
 
-def _split(settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Plain settings, and those that are objects."""
-    plain = dict(settings)
-    objects = {
-        name: plain.pop(name)
-        for name in _OBJECTS
-        if plain.get(name) is not None and not isinstance(plain[name], str)
-    }
-    for name in ("renderer", "lookup"):
-        plain.pop(name, None)
-    budget = plain.get("budget")
-    if isinstance(budget, Budget):
-        if budget.cost is not None:
-            objects["cost"] = budget.cost
-        del plain["budget"]
-        plain |= {
-            name: value
-            for name, value in (
-                ("budget", budget.requests),
-                ("bytes", budget.bytes),
-                ("seconds", budget.seconds),
-            )
-            if value is not None
-        }
-    return plain, objects
-
-
-def _raised(budget: Budget, by: int | str | Budget) -> Budget:
+def raised(budget: Budget, by: int | str | Budget) -> Budget:
+    """A budget under a new limit of requests, or with ``+N`` so many more."""
     if isinstance(by, Budget):
         return by
     text = str(by).strip()
@@ -234,68 +344,3 @@ def _raised(budget: Budget, by: int | str | Budget) -> Budget:
             raise InputError("this run has no limit of requests that could be raised")
         return replace(budget, requests=budget.requests + int(number))
     return replace(budget, requests=int(number))
-
-
-def addresses(seeds: Iterable[str]) -> list[str]:
-    """Seeds in their one spelling, each once."""
-    found = []
-    for seed in seeds:
-        address = normalise(seed)
-        if address is None:
-            raise InputError(f"not an http or https URL: {seed!r:.200}")
-        found.append(address)
-    return list(dict.fromkeys(found))
-
-
-def _explorer(settings: Settings, objects: dict[str, Any], web: bool) -> Explorer:
-    budget = settings.limits
-    if "cost" in objects:
-        budget = budget & Budget(cost=objects["cost"])
-    return Explorer(
-        objects.get("estimator", settings.estimator),
-        objects.get("strategy", settings.strategy),
-        budget,
-        objects.get("objective", settings.objective),
-        settings.seed,
-        grouped=web,
-    )
-
-
-def _scorer(settings: Settings, objects: dict[str, Any]) -> Any:
-    return scorer_from(
-        settings.topic,
-        objects.get("scorer", settings.scorer),
-        allow_pickle=settings.allow_pickle,
-    )
-
-
-def _assembled(
-    run: Run,
-    explorer: Explorer,
-    settings: Settings,
-    objects: dict[str, Any],
-    seeds: list[str],
-    source: Any,
-    kind: type[WebSource] = WebSource,
-) -> Beginning:
-    hold = Spend(requests=1)
-    if settings.bytes is not None:
-        hold = Spend(requests=1, bytes=settings.size_limit + 8 * HEAD)
-    book = Book(explorer, run, hold)
-    if source is not None:
-        return Beginning(run, book, source, NoPace(), settings, settings.concurrency)
-    named = settings.hosts or settings.domains or settings.prefixes
-    scope = (
-        Scope(hosts=settings.hosts, domains=settings.domains, prefixes=settings.prefixes)
-        if named
-        else Scope.of_seeds(seeds, settings.scope)
-    )
-    web = kind(
-        settings,
-        _scorer(settings, objects),
-        scope,
-        book,
-        renderer=objects.get("renderer"),
-        **({"lookup": objects["lookup"]} if "lookup" in objects else {}),
-    )
-    return Beginning(run, book, web, web.pace, settings, settings.concurrency, hooks=web)

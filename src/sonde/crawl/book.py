@@ -17,11 +17,12 @@ import numpy as np
 
 from sonde import snapshot
 from sonde.budgets import Budget
-from sonde.crawl.facts import PageFacts, PageVisit
 from sonde.errors import InputError
 from sonde.explorer import Explorer
 from sonde.records import Failure, Group, Lease, Link, Node, Outcome, Spend, Visit
-from sonde.store.history import units_of
+from sonde.sources.facts import PageFacts, PageVisit
+from sonde.store.history import pack_places, units_of
+from sonde.store.packing import packed
 from sonde.store.run import Run
 from sonde.store.wording import pack
 
@@ -29,6 +30,7 @@ WAITING, LEASED, VISITED, DROPPED = range(4)
 """What became of a node."""
 
 _MOST_DEEP = 65_535
+_NOWHERE = (None, None)
 
 SNAPSHOT_EVERY = 20_000
 """Visits until a run leaves its first snapshot: telling that many takes a few seconds."""
@@ -246,14 +248,22 @@ class Book:
             self.journal.snapshot("explorer", state)
 
     def _page(self, lease: Lease, number: int, visit: Visit, data: dict[str, Any]) -> None:
-        facts = visit.facts if isinstance(visit, PageVisit) else None
+        facts = None
+        if isinstance(visit, PageVisit):
+            facts = visit.facts
+            for node, reason in visit.refused:
+                if self.explorer.number_of(node) is None:
+                    self.journal.refuse(node, reason, lease.number)
         if facts is None:
             facts = PageFacts(str(lease.node))
+            if self.explorer.placed:  # what a URL says of itself need not be kept; this does
+                data["places"] = [(link.place or _NOWHERE)[:2] for link in visit.links]
         elif not facts.fresh:
             data["fresh"] = False
         if visit.records:
             data["records"] = list(visit.records)
         targets, scores = self._links(lease, number, visit.links, 0 if facts.level else 1)
+        places = pack_places(visit.links) if self.explorer.placed else None
         mark = facts.fingerprint
         self.journal.add(
             "pages",
@@ -272,10 +282,11 @@ class Book:
                 facts.rtt,
                 facts.canonical,
                 facts.flags,
-                facts.text,
+                packed(facts.text) if isinstance(facts.text, str) else facts.text,
                 facts.warc,
                 targets,
                 scores,
+                places,
                 pack(visit.links),
             ),
         )
@@ -303,6 +314,13 @@ class Book:
             self.journal.extend("nodes", new)
         alphas = np.array([link.score for link in links], dtype="<f8")
         return np.array(targets, dtype="<i4").tobytes(), alphas.tobytes()
+
+    def clock(self, group: Group, seconds: float) -> None:
+        """A request to this group was answered after so many seconds; logged where the model
+        hears of it."""
+        if self.explorer.timed:
+            self.explorer.clock(group, seconds)
+            self.journal.log("rtt", data={"host": group, "seconds": seconds})
 
     def spend(self, spent: Spend, kind: str = "time") -> None:
         """Book what went outside any lease."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -27,8 +27,9 @@ from sonde.protocols import Source
 class Crawl:
     """One crawl.
 
-    ``source`` is a URL, several, or an object with one method ``async def visit(node, allowance)``
-    (see ``sonde.protocols.Source``), which then needs ``seeds``. ``path`` is the run folder;
+    ``source`` is a URL, several, the name of another source (``"mastodon:mastodon.example"``, with
+    its ``options``), or an object with one method ``async def visit(node, allowance)`` (see
+    ``sonde.protocols.Source``). All but URLs start from ``seeds``. ``path`` is the run folder;
     without one the run is kept in memory. Further arguments are those of ``Settings``; estimator,
     strategy, objective and scorer may also be objects.
 
@@ -41,11 +42,14 @@ class Crawl:
         source: str | Iterable[str] | Source,
         *,
         seeds: Iterable[str] = (),
+        options: Mapping[str, Any] | None = None,
         path: str | Path | None = None,
         on_event: Callable[[Settled | Stopped], None] | None = None,
         **settings: Any,
     ) -> None:
-        self._begin: Callable[[], Beginning] = lambda: new_run(source, seeds, path, settings)
+        self._begin: Callable[[], Beginning] = lambda: new_run(
+            source, seeds, options or {}, path, settings
+        )
         self._reset(on_event)
 
     @classmethod
@@ -54,6 +58,7 @@ class Crawl:
         path: str | Path,
         *,
         source: Source | None = None,
+        options: Mapping[str, Any] | None = None,
         budget: int | str | Budget | None = None,
         on_event: Callable[[Settled | Stopped], None] | None = None,
         **objects: Any,
@@ -63,7 +68,7 @@ class Crawl:
         What was given as an object (source, scorer, estimator) must be given again.
         """
         crawl = cls.__new__(cls)
-        crawl._begin = lambda: resumed_run(path, source, budget, objects)
+        crawl._begin = lambda: resumed_run(path, source, options or {}, budget, objects)
         crawl._reset(on_event)
         return crawl
 
@@ -93,7 +98,8 @@ class Crawl:
         """Where it stands; ``None`` before it has begun."""
         if self.driver is None or self.beginning is None:
             return None
-        return self.driver.tally.progress(len(self.beginning.book.waiting))
+        hosts = len(self.beginning.book.waiting)
+        return self.driver.tally.progress(hosts, self.beginning.attached.facts())
 
     # -- running -------------------------------------------------------------------------------
 
@@ -113,12 +119,10 @@ class Crawl:
         try:
             driver = self.driver = Driver(
                 book,
-                beginning.source,
-                beginning.pace,
-                concurrency=beginning.concurrency,
+                beginning.attached,
+                concurrency=beginning.settings.concurrency,
                 harvest_below=beginning.settings.harvest_below,
                 harvest_over=beginning.settings.harvest_over,
-                hooks=beginning.hooks,
                 on_settled=self._heard,
             )
             if beginning.resumed:
@@ -127,8 +131,7 @@ class Crawl:
             reason = await driver.run()
             self.stop_reason = reason
             run.journal.meta("stop", reason)
-            for part, state in beginning.snapshot().items():
-                run.journal.snapshot(part, state)
+            beginning.attached.leave()
             run.journal.commit()
             if self._on_event is not None:
                 spent = book.explorer.account.spent.requests
@@ -140,7 +143,7 @@ class Crawl:
             failed = error
             raise
         finally:
-            await beginning.close()
+            await beginning.attached.close()
             if isinstance(failed, StoreError):
                 run.abandon()
             else:

@@ -16,17 +16,15 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
 
+from sonde.crawl.attached import Attached
 from sonde.crawl.book import Book
 from sonde.crawl.events import Settled
-from sonde.crawl.facts import PageVisit
-from sonde.crawl.pace import Pace
 from sonde.crawl.tally import Tally
 from sonde.crawl.ticket import Ticket
 from sonde.errors import SondeError, StoreError
-from sonde.protocols import Source
 from sonde.records import Failure, Outcome, Skip, Spend, Visit
+from sonde.sources.facts import PageVisit
 
 _LOG = logging.getLogger("sonde.crawl")
 
@@ -36,38 +34,30 @@ _TIME_CHARGED = 0.25  # seconds between two bookings of time
 _LOOK_AGAIN = 1.0
 
 
-class Hooks(Protocol):
-    """What a source may want to do around the driver's commits."""
-
-    def before_commit(self) -> None: ...
-
-
 class Driver:
     """Drives one exploration to its end. ``on_settled`` hears of every lease, once it is safe."""
 
     def __init__(
         self,
         book: Book,
-        source: Source,
-        pace: Pace,
+        attached: Attached,
         *,
         concurrency: int,
         harvest_below: float | None = None,
         harvest_over: int = 200,
-        hooks: Hooks | None = None,
         on_settled: Callable[[Settled], None] = lambda settled: None,
     ) -> None:
         self.book = book
         self.explorer = book.explorer
-        self.source = source
-        self.pace = pace
+        self.attached = attached
+        self.source = attached.source
+        self.pace = attached.pace
         self.concurrency = concurrency
         self.harvest_below = harvest_below
         self.on_settled = on_settled
         self.tally = Tally(self.explorer, harvest_over)
         self.cutting = ""
         self.stopping = ""
-        self._hooks = hooks
         self._pending: list[Settled] = []
         self._open: dict[int, Ticket] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -97,8 +87,7 @@ class Driver:
 
     def commit(self) -> None:
         """Make safe all that happened, and report it."""
-        if self._hooks is not None:
-            self._hooks.before_commit()
+        self.attached.before_commit()
         self.book.journal.commit()
         self._committed = time.monotonic()
         pending, self._pending = self._pending, []
@@ -181,7 +170,7 @@ class Driver:
         if not account.hold(self.book.hold):
             return "budget"
         account.settle(self.book.hold, Spend())
-        closed: set[object] = getattr(self.pace, "closed", set())
+        closed = self.pace.closed
         if not any(count and group not in closed for group, count in self.book.waiting.items()):
             return "host-budget"
         return None
@@ -226,6 +215,7 @@ class Driver:
         interrupt = False
         try:
             outcome = await self.source.visit(ticket.lease.node, ticket)
+            outcome = self.attached.forgotten.left_out(outcome)
         except asyncio.CancelledError:
             held = self.explorer.held(ticket.lease)
             outcome = Failure("interrupted", retry=True, spent=held)

@@ -57,6 +57,7 @@ class Progress:
     requests_per_second: float
     seconds_left: float | None
     bytes: int
+    facts: dict[str, Any] = field(default_factory=dict)  # what the source says of itself
     best: tuple[Settled, ...] = field(default=())
 
     @property

@@ -12,31 +12,21 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Collection
-from typing import Protocol
 
 from sonde.records import Group
 from sonde.sources.web.guard import GuardedResolver
 from sonde.sources.web.politeness import Politeness
 
 
-class Pace(Protocol):
-    """What the driver wants to know about turns."""
-
-    def ready(self, waiting: dict[Group, int]) -> Collection[Group] | None:
-        """The groups that may be asked now, of those with nodes waiting; ``None`` for all."""
-        ...
-
-    def reserve(self, group: Group) -> None:
-        """A lease was given for this group."""
-        ...
-
-    def next_time(self) -> float | None:
-        """When to look again (on the monotonic clock), if nothing happens before."""
-        ...
-
-
 class NoPace:
     """Everything is always ready."""
+
+    def __init__(self) -> None:
+        self.wake: Callable[[], None] = lambda: None
+        self.closed: set[Group] = set()
+
+    def know(self, group: Group) -> None:
+        pass
 
     def ready(self, waiting: dict[Group, int]) -> Collection[Group] | None:
         return None
@@ -75,8 +65,9 @@ class HostPace:
             return [group for group in chosen if group not in shut]
         return None if len(chosen) == len(waiting) else chosen
 
-    def know(self, group: str) -> None:
+    def know(self, group: Group) -> None:
         """A host that nodes wait for."""
+        assert isinstance(group, str)
         self.politeness.add(group, time.monotonic())
 
     def reserve(self, group: Group) -> None:

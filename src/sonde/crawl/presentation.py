@@ -15,7 +15,7 @@ from collections.abc import Iterable
 
 from sonde.crawl.settings import Settings
 from sonde.errors import InputError
-from sonde.sources.web.secret import Secret
+from sonde.sources.web.secret import Secret, secret_from
 from sonde.sources.web.settings import ClientSettings, user_agent
 
 CONTACT = "SONDE_CONTACT"
@@ -35,16 +35,6 @@ def contact_of(settings: Settings) -> str:
     except (KeyError, OSError):  # no such user in this container
         user = "unknown"
     return f"{user}@{socket.gethostname()}"
-
-
-def secret_from(text: str) -> str | Secret:
-    """A plain value, or the secret that ``env:NAME`` or ``file:PATH`` stands for."""
-    kind, colon, rest = text.partition(":")
-    if colon and kind == "env":
-        return Secret.from_environment(rest)
-    if colon and kind == "file":
-        return Secret.from_file(rest)
-    return text
 
 
 def client_settings(settings: Settings) -> ClientSettings:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sonde.explorer import Explorer
+from sonde.store.merit import judged
 from sonde.store.run import Run
 
 if TYPE_CHECKING:
@@ -39,7 +40,19 @@ _COLUMNS = [
     "bytes",
     "seconds",
     "settled",
+    "harvest_rate",
+    "efficiency",
+    "gpr",
 ]
+
+
+def _visits(database: sqlite3.Connection) -> tuple[tuple[Any, ...], ...]:
+    """The visits, each with what judges the crawl up to it."""
+    run = judged(database)
+    measures = (run.steps.harvest_rate, run.steps.efficiency, run.steps.gpr)
+    columns = zip(*(values.tolist() for values in measures), strict=True)
+    merit = dict(zip(run.leases.tolist(), columns, strict=True))
+    return tuple((*row, *merit[row[0]]) for row in database.execute(_VISITS))
 
 
 @dataclass(frozen=True)
@@ -56,7 +69,7 @@ class CrawlResult:
     @classmethod
     def of(cls, run: Run, reason: str, explorer: Explorer) -> CrawlResult:
         """The result of a run that has come to its end. One with a folder reads it when asked."""
-        rows = () if run.path is not None else tuple(run.database.execute(_VISITS))
+        rows = () if run.path is not None else _visits(run.database)
         spent = explorer.account.spent.requests
         return cls(run.path, reason, spent, explorer.visits, explorer.total, rows)
 
@@ -68,7 +81,7 @@ class CrawlResult:
         location = (self.path / DATABASE).absolute().as_uri()
         database = sqlite3.connect(f"{location}?mode=ro", uri=True)
         try:
-            return tuple(database.execute(_VISITS))
+            return _visits(database)
         finally:
             database.close()
 

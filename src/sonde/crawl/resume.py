@@ -70,6 +70,8 @@ def retell(explorer: Explorer, known: list[Known], entry: Entry, lease: Lease | 
         explorer.account.budget = Budget(**entry.data)
     elif entry.kind in ("time", "lost"):
         explorer.spend(spend_from(entry.data))
+    elif entry.kind == "rtt":
+        explorer.clock(entry.data["host"], entry.data["seconds"])
     elif lease is not None:
         if entry.kind == "lease":
             explorer.relet(lease, spend_from(entry.data.get("hold")))

@@ -7,17 +7,19 @@ not in it: ``headers``, ``cookies``, ``auth`` and ``proxy`` may say where a secr
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from sonde.budgets import Budget, planned_requests, seconds_from
+from sonde.budgets import Budget, planned_requests
 from sonde.crawl.scope import REACHES
+from sonde.durations import seconds_from
 from sonde.errors import InputError
 from sonde.estimators import DEFAULT
+from sonde.sources.options import as_data, read_options
+from sonde.sources.web.exchange import Limits
 
 HEAD = 32_768
 """The longest line of a response head; a whole head may have eight times that."""
@@ -25,7 +27,8 @@ HEAD = 32_768
 
 @dataclass(frozen=True)
 class Settings:
-    """All that a crawl of the Web can be told. Times are seconds or texts such as ``15m``."""
+    """All that a crawl can be told. Times are seconds or texts such as ``15m``. What is not in
+    ``ENGINE`` speaks to those kinds of sources that heed it: to the Web, all of it."""
 
     # What to bring.
     topic: str | None = None
@@ -75,6 +78,7 @@ class Settings:
     # What to keep.
     pages: bool = True
     text: bool = True
+    pseudonymise: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("seconds", "per", "duration"):
@@ -94,24 +98,11 @@ class Settings:
     @classmethod
     def of(cls, values: Mapping[str, Any], where: str = "settings") -> Settings:
         """Settings from plain data; an unknown name or a wrong kind of value is an error."""
-        known = {field.name: field for field in fields(cls)}
-        told: dict[str, Any] = {}
-        for name, value in values.items():
-            field = known.get(_SPELT.get(name, name.replace("-", "_")))
-            if field is None:
-                near = difflib.get_close_matches(name, known, 1)
-                hint = f": did you mean {near[0]}?" if near else f" (known: {', '.join(known)})"
-                raise InputError(f"{where}: unknown setting {name!r}{hint}")
-            told[field.name] = _checked(where, name, value, str(field.type))
-        return cls(**told)
+        return read_options(cls, values, where, spelt=_SPELT)
 
     def as_data(self) -> dict[str, Any]:
         """What differs from the defaults, as plain data."""
-        return {
-            field.name: list(value) if isinstance(value, tuple) else value
-            for field in fields(self)
-            if field.default is MISSING or (value := getattr(self, field.name)) != field.default
-        }
+        return as_data(self, defaults=False)
 
     @property
     def rate(self) -> tuple[int, float] | None:
@@ -131,12 +122,46 @@ class Settings:
         return budget
 
     @property
+    def fetch_limits(self) -> Limits:
+        """The bounds of one fetch."""
+        return Limits(
+            total=self.timeout,
+            connect=min(10.0, self.timeout),
+            first_byte=min(20.0, self.timeout),
+            head=HEAD,
+            body=self.size_limit,
+            redirects=self.redirects,
+        )
+
+    @property
     def size_limit(self) -> int:
         """The most of a body that is read: under a budget in bytes, no more than its twentieth."""
         if self.bytes is None:
             return self.max_size
         return min(self.max_size, max(self.bytes // 20, 65_536))
 
+
+SETTINGS = frozenset(field.name for field in fields(Settings))
+"""The names of all settings."""
+
+ENGINE = frozenset(
+    [
+        "estimator",
+        "strategy",
+        "objective",
+        "seed",
+        "budget",
+        "bytes",
+        "seconds",
+        "requests",
+        "per",
+        "duration",
+        "harvest_below",
+        "harvest_over",
+        "concurrency",
+    ]
+)
+"""Settings of the engine: they hold for every source."""
 
 _LEAST = {
     "delay": 0.0,
@@ -155,34 +180,26 @@ _LEAST = {
 _SPELT = {"for": "duration", "host": "hosts", "domain": "domains", "language": "languages"}
 
 
+def spelling(name: str) -> str:
+    """The one spelling of a setting's name: files may use dashes, and say ``for``."""
+    return _SPELT.get(name, name.replace("-", "_"))
+
+
 def _number(value: float | str | None) -> float | None:
     return None if value is None else float(value)
 
 
-def _checked(where: str, name: str, value: Any, kind: str) -> Any:
-    if kind.startswith("tuple"):
-        if isinstance(value, str):
-            value = [value]
-        if not isinstance(value, (list, tuple)) or not all(isinstance(v, str) for v in value):
-            raise InputError(f"{where}: {name} must be a list of texts, not {value!r}")
-        return tuple(value)
-    if value is None and "None" in kind:
-        return None
-    wanted: dict[str, tuple[type, ...]] = {
-        "bool": (bool,),
-        "int": (int,),
-        "float": (int, float),
-        "str": (str,),
-    }
-    allowed = [types for word, types in wanted.items() if word in kind.split(" | ")]
-    good = any(isinstance(value, types) for types in allowed)
-    if not good or (isinstance(value, bool) and "bool" not in kind):
-        raise InputError(f"{where}: {name} must be {kind.replace(' | None', '')}, not {value!r}")
-    return value
+class Config(NamedTuple):
+    """What a TOML file says: where to start (a source that is not the Web is named first), the
+    options of the source, and the settings."""
+
+    starts: list[str]
+    options: dict[str, Any]
+    settings: dict[str, Any]
 
 
-def read_config(path: str | Path) -> tuple[list[str], dict[str, Any]]:
-    """The seeds and the settings of a TOML file."""
+def read_config(path: str | Path) -> Config:
+    """The configuration that a TOML file holds."""
     try:
         with Path(path).open("rb") as file:
             values = tomllib.load(file)
@@ -192,6 +209,12 @@ def read_config(path: str | Path) -> tuple[list[str], dict[str, Any]]:
         raise InputError(f"{path}: not TOML: {error}") from None
     seeds = values.pop("seeds", [])
     if not isinstance(seeds, list) or not all(isinstance(seed, str) for seed in seeds):
-        raise InputError(f"{path}: seeds must be a list of URLs")
+        raise InputError(f"{path}: seeds must be a list of URLs, or of nodes of the source")
+    source = values.pop("source", None)
+    if source is not None and not isinstance(source, str):
+        raise InputError(f"{path}: source must be a text such as mastodon:mastodon.example")
+    options = values.pop("options", {})
+    if not isinstance(options, dict):
+        raise InputError(f"{path}: options must be a table")
     Settings.of(values, str(path))
-    return seeds, values
+    return Config(seeds if source is None else [source, *seeds], options, values)

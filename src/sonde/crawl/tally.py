@@ -6,6 +6,7 @@ import heapq
 import sqlite3
 import time
 from collections import deque
+from typing import Any
 
 from sonde.crawl.events import Progress, Settled
 from sonde.explorer import Explorer
@@ -81,8 +82,8 @@ class Tally:
             settled = Settled(number, url, "visit", score=score, title=title)
             heapq.heappush(self._best, (score, -number, settled))
 
-    def progress(self, hosts: int) -> Progress:
-        """Where the crawl stands now."""
+    def progress(self, hosts: int, facts: dict[str, Any]) -> Progress:
+        """Where the crawl stands now; `facts` are the source's own."""
         now = time.monotonic()
         self._forget(now)
         span = min(now - self.began, _RATE_OVER) or 1.0
@@ -106,5 +107,6 @@ class Tally:
             requests_per_second=sum(requests for _, requests, _ in self._times) / span,
             seconds_left=None if account.budget.seconds is None else max(0.0, left),
             bytes=account.spent.bytes,
+            facts=facts,
             best=tuple(entry[2] for entry in sorted(self._best, reverse=True)),
         )

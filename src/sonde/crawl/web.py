@@ -22,12 +22,14 @@ from sonde.crawl.memory import Memory
 from sonde.crawl.pace import HostPace
 from sonde.crawl.presentation import client_settings
 from sonde.crawl.scope import Scope
-from sonde.crawl.settings import HEAD, Settings
+from sonde.crawl.settings import HEAD, SETTINGS, Settings
+from sonde.errors import InputError
 from sonde.protocols import Allowance
 from sonde.records import Failure, Node, Outcome, Skip, Spend
 from sonde.scorers.document import Scorer
+from sonde.sources.kind import Kind
 from sonde.sources.web import pdf
-from sonde.sources.web.address import group_of
+from sonde.sources.web.address import group_of, normalise
 from sonde.sources.web.client import Client
 from sonde.sources.web.exchange import FetchProblem, Limits, Response
 from sonde.sources.web.feeds import Feed
@@ -45,6 +47,51 @@ _TRANSIENT = frozenset(("timeout", "connect", "disconnected", "slow", "dns")) | 
     f"http-{status}" for status in (408, 425, 429, 500, 502, 503, 504)
 }
 _GIVE_UP = 5  # troubles of a host in a row after which nothing is tried again
+
+
+class Web(Kind):
+    """The Web, from URLs."""
+
+    name = "web"
+    summary = "pages, from URLs"
+    nouns = ("page", "pages")
+    heeds = SETTINGS - {"pseudonymise"}
+    grouped = True
+
+    @property
+    def makes(self) -> type[WebSource]:
+        """The class of its sources."""
+        return WebSource
+
+    def seeds(self, options: Any, topic: str | None) -> list[str]:
+        raise InputError("a crawl needs at least one URL to start from")
+
+    def spelt(self, options: Any, seed: str) -> str:
+        address = normalise(seed)
+        if address is None:
+            raise InputError(f"not an http or https URL: {seed!r:.200}")
+        return address
+
+    def group(self, options: Any, node: str) -> str:
+        return group_of(node)
+
+    def make(self, options: Any, equipment: Any) -> WebSource:
+        settings: Settings = equipment.settings
+        named = settings.hosts or settings.domains or settings.prefixes
+        scope = (
+            Scope(hosts=settings.hosts, domains=settings.domains, prefixes=settings.prefixes)
+            if named
+            else Scope.of_seeds(equipment.seeds, settings.scope)
+        )
+        objects = equipment.objects
+        return self.makes(
+            settings,
+            equipment.scorer,
+            scope,
+            equipment.book,
+            renderer=objects.get("renderer"),
+            **({"lookup": objects["lookup"]} if "lookup" in objects else {}),
+        )
 
 
 class WebSource:
@@ -84,14 +131,7 @@ class WebSource:
             ),
             None if settings.proxy is not None else self.client.resolver,
         )
-        self.limits = Limits(
-            total=settings.timeout,
-            connect=min(10.0, settings.timeout),
-            first_byte=min(20.0, settings.timeout),
-            head=HEAD,
-            body=settings.size_limit,
-            redirects=settings.redirects,
-        )
+        self.limits = settings.fetch_limits
         self.robots_limits = Limits(
             total=min(30.0, settings.timeout),
             head=HEAD,
@@ -109,7 +149,7 @@ class WebSource:
             self.robots,
             self.hosts,
             book,
-            self._keep if settings.pages and book.run.pages is not None else None,
+            self.archive if settings.pages and book.run.pages is not None else None,
         )
 
     # -- life ----------------------------------------------------------------------------------
@@ -138,6 +178,9 @@ class WebSource:
             " WHERE retry AND outcome = 'failure' GROUP BY node"
         ):
             self.attempts[url] = count
+        for group in self.book.groups():
+            if self.hosts.exhausted(str(group)) is not None:
+                self.pace.closed.add(group)
         return "" if self.assembler.keep is None else self._opened_warc().report
 
     def _opened_warc(self) -> WarcWriter:
@@ -151,8 +194,12 @@ class WebSource:
             self.book.journal.on_sync = self._warc.sync
         return self._warc
 
-    def _keep(self, response: Response) -> str | None:
-        return self._opened_warc().write(response.hops, cut=response.cut) if response.hops else None
+    def archive(self, answer: Response | FetchProblem) -> str | None:
+        """Store what was exchanged, where pages are kept; the place of the last response."""
+        if self.assembler.keep is None or not answer.hops:
+            return None
+        cut = answer.cut if isinstance(answer, Response) else ""
+        return self._opened_warc().write(answer.hops, cut=cut)
 
     def before_commit(self) -> None:
         """Hand over what changes with every request, and with every page that is scored."""
@@ -200,6 +247,7 @@ class WebSource:
             )
             approach.answered(answer)
             if isinstance(answer, FetchProblem):
+                self.archive(answer)
                 return self._problem(url, approach, answer)
             return await self._read(allowance, answer)
         finally:

@@ -11,6 +11,7 @@ text form, and ``estimator_from`` reads it:
     lnh  lnh2  (:sum :max :avg)             online least squares over n, e, ne (and second level)
     opic  opic:e  opic:n  opic:ne           cash handed on along links
     nr  nr:exact  nr:d=0.3                  navigational rank
+    url  url+lnh  url:-arf  url:bfu=1:arf=2 URL significance: learned, less a measure, given weights
     yield  yield:k=5                        what the parents' other children have brought
     auto  auto:words=0                      the same, with degree, link scores, shares and words
     hybrid[first,second,steps]              one, then another that has learned meanwhile
@@ -27,6 +28,7 @@ from sonde.estimators.custom import Custom
 from sonde.estimators.features import FEATURES
 from sonde.estimators.flow import NavigationalRank, Opic
 from sonde.estimators.linear import Feature, LinearNeighbourhood
+from sonde.estimators.significance import UrlSignificance
 from sonde.estimators.spec import DEFAULT, estimator_from, split_list
 from sonde.estimators.yardsticks import BreadthFirst, Oracle, Random
 from sonde.estimators.yields import Auto, ParentYield
@@ -49,6 +51,7 @@ __all__ = [
     "Oracle",
     "ParentYield",
     "Random",
+    "UrlSignificance",
     "VariableEpsilonFirst",
     "assemble",
     "estimator_from",

@@ -10,7 +10,7 @@ import numpy as np
 
 from sonde import kernels
 from sonde.errors import SpecError
-from sonde.estimators.features import SECOND_LEVEL, with_ingredients
+from sonde.estimators.features import SECOND_LEVEL, associated, placed, with_ingredients
 from sonde.protocols import Floats
 from sonde.strategies import GREEDY, Strategy
 
@@ -99,6 +99,31 @@ class Assembly:
             self.signals[column] = make()
         return self.signals[column]
 
+    def feedback(self, owner: str) -> Any:
+        """The signal that keeps one estimator's associated feedback."""
+        names = associated(owner)
+        return self.signal(
+            names[0],
+            lambda: self.kernels.feedback.Feedback(
+                self.frontier,
+                self.links,
+                self.signals["places"],
+                [self.columns[name] for name in names],
+                self.nodes,
+            ),
+        )
+
+    def quickness(self) -> int:
+        """The column of the hosts' quickness, or -1 where nodes have no hosts."""
+        if not self.frontier.grouped:
+            return -1
+        column = self.columns["quick"]
+        self.signal(
+            "quick",
+            lambda: self.kernels.quickness.Quickness(self.frontier, self.links, column),
+        )
+        return column
+
 
 def assemble(
     estimator: Estimator,
@@ -111,6 +136,7 @@ def assemble(
     grouped: bool = False,
     links: tuple[Any, Any] | None = None,
     words: tuple[Any, Any] | None = None,
+    places: Callable[[], Any] | None = None,
     truths: Floats | None = None,
     oracle: Callable[[Any], Floats] | None = None,
 ) -> Any:
@@ -118,8 +144,9 @@ def assemble(
 
     `nodes` is how many nodes to make room for; `links` the target and score arrays of a recorded
     graph, and `words` where the words of each link start and all words, where there are any (they
-    are kept if the estimator reads words); `truths` the true value of each node for an oracle, or
-    `oracle` a function that gives them for node numbers, where they change as the crawl goes on.
+    are kept if the estimator reads words); `places` gives its `GraphPlaces` where they are wanted;
+    `truths` the true value of each node for an oracle, or `oracle` a function that gives them for
+    node numbers, where they change as the crawl goes on.
     """
     if engine not in ("compiled", "python"):
         raise SpecError(f"unknown engine {engine!r} (compiled or python)")
@@ -143,6 +170,11 @@ def assemble(
         assembly.signal(
             "second", lambda: modules.second.SecondLevel(frontier, memory, columns, nodes)
         )
+    if placed(columns):
+        recorded = places() if places is not None else None
+        assembly.signal(
+            "places", lambda: modules.places.Places(frontier, memory, columns, nodes, recorded)
+        )
     chooser = estimator.grow(assembly)
     return modules.model.Model(
         frontier,
@@ -153,4 +185,6 @@ def assemble(
         list(assembly.signals.values()),
         strategy.certain,
         strategy.slack,
+        assembly.signals.get("places"),
+        assembly.signals.get("quick"),
     )

@@ -9,7 +9,7 @@ import numpy as np
 
 from sonde.errors import EstimatorError
 from sonde.estimators.assembly import Assembly, Leaf
-from sonde.estimators.features import FEATURES, SECOND_LEVEL
+from sonde.estimators.features import ASSOCIATED, FEATURES, SECOND_LEVEL, associated
 from sonde.protocols import CustomEstimator, Floats
 
 
@@ -29,22 +29,41 @@ class Custom(Leaf):
     def __str__(self) -> str:
         return type(self.estimator).__name__
 
+    @property
+    def _owner(self) -> str:
+        """Whose feedback it is: that of this very object."""
+        return f"custom{id(self.estimator)}"
+
+    @property
+    def _associated(self) -> bool:
+        return any(name in ASSOCIATED for name in self.estimator.features)
+
+    def _columns(self) -> list[str]:
+        return [
+            f"{self._owner}|{name}" if name in ASSOCIATED else name
+            for name in self.estimator.features
+        ]
+
     def features(self) -> tuple[str, ...]:
-        return tuple(self.estimator.features)
+        return (*self._columns(), *(associated(self._owner) if self._associated else ()))
 
     def remembers(self) -> bool:
-        return any(name in SECOND_LEVEL for name in self.estimator.features)
+        return self._associated or any(name in SECOND_LEVEL for name in self.estimator.features)
 
     def grow(self, assembly: Assembly) -> Any:
-        columns = [assembly.columns[name] for name in self.estimator.features]
+        columns = [assembly.columns[name] for name in self._columns()]
         frontier = assembly.frontier
+        feedback = assembly.feedback(self._owner) if self._associated else None
 
         def predict(slots: Any) -> Floats:
             rows = np.asarray(frontier.features)[slots][:, columns]
             return self.checked(self.estimator.predict(rows), len(slots))
 
         def learn(snapshot: Floats, gain: float) -> None:
-            self.estimator.learn(snapshot[columns], gain)
+            row = snapshot[columns]
+            if feedback is not None:
+                feedback.heard(gain - self.checked(self.estimator.predict(row[None]), 1)[0])
+            self.estimator.learn(row, gain)
 
         return assembly.single(assembly.kernels.custom.Custom(frontier, predict, learn))
 

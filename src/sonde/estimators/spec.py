@@ -12,6 +12,7 @@ from sonde.estimators.custom import Custom
 from sonde.estimators.features import KINDS
 from sonde.estimators.flow import NavigationalRank, Opic
 from sonde.estimators.linear import Feature, LinearNeighbourhood
+from sonde.estimators.significance import url_significance
 from sonde.estimators.yardsticks import BreadthFirst, Oracle, Random
 from sonde.estimators.yields import OPTIONS, Auto, ParentYield
 from sonde.protocols import CustomEstimator
@@ -70,6 +71,8 @@ def _plain(text: str, name: str, arguments: list[str]) -> Estimator:
         return _navigational(text, arguments)
     if name in (ParentYield.name, Auto.name):
         return _yielding(text, ParentYield if name == ParentYield.name else Auto, arguments)
+    if name in ("url", "url+lnh"):
+        return url_significance(text, name, arguments)
     if len(arguments) <= 1:
         argument = arguments[0] if arguments else ""
         if name.removesuffix("2") in KINDS:
@@ -80,7 +83,7 @@ def _plain(text: str, name: str, arguments: list[str]) -> Estimator:
             return Opic(argument)
     raise SpecError(
         f"unknown estimator {text!r} (random, bfs, oracle, deg, n, e, ne, deg2, n2, e2, ne2, lnh, "
-        f"lnh2, opic, nr, yield, auto, hybrid[...] or mab:...[...])"
+        f"lnh2, opic, nr, url, url+lnh, yield, auto, hybrid[...] or mab:...[...])"
     )
 
 

@@ -182,6 +182,8 @@ class Bandit(Chooser):
         self.pull(self.arm_of[leaf]).follow(step, leaf)
 
     def reward(self, leaf, gain):
+        if leaf >= self.arm_of.shape[0]:
+            return  # a leaf that grew after this bandit, in another branch
         arm: cython.int = self.arm_of[leaf]
         if arm < 0:
             return

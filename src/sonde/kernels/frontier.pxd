@@ -13,7 +13,7 @@ cdef class Leaf:
     cdef public Frontier frontier
     cdef public int number
     cdef public bint active
-    cdef public double best_value
+    cdef public double best_value, lowest
 
     cdef void opened(self, int block, int shelf)
     cdef void refresh(self) noexcept

@@ -42,6 +42,7 @@ class Leaf:
         self.number = len(frontier.leaves)
         self.active = True
         self.best_value = 0.0
+        self.lowest = -INFINITY  # no estimate is lower
         frontier.leaves.append(self)
 
     def opened(self, block, shelf):

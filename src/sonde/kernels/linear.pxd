@@ -14,9 +14,9 @@ cdef class Linear(Leaf):
     cdef public int[::1] listed
     cdef public int listed_count
     cdef public signed char[::1] row_listed, block_listed
-    cdef int[::1] next_equal, last_equal
+    cdef int[::1] next_equal, last_equal, taken
     cdef int families
-    cdef double[::1] keys
+    cdef double[::1] keys, mixing
     cdef public double unlisted_bound
     cdef public int unlisted_seq
     cdef public int size, listed_before

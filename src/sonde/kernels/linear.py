@@ -62,7 +62,9 @@ class Linear(Leaf):
         self.block_listed = np.zeros(blocks, dtype=np.int8)
         self.row_listed = np.zeros(frontier.row_node.shape[0], dtype=np.int8)
         self.next_equal = np.zeros(frontier.row_node.shape[0], dtype=np.intc)  # slot + 1
-        self.last_equal = np.zeros(FAMILIES, dtype=np.intc)
+        self.last_equal = np.full(FAMILIES, -1, dtype=np.intc)
+        self.mixing = 977.31 * np.sqrt(np.arange(2.0, self.terms + 2.0))
+        self.taken = np.zeros(FAMILIES // 2, dtype=np.intc)  # places of last_equal in use
         self.families = 0
         self.listed = np.zeros(64, dtype=np.intc)
         self.keys = np.zeros(0)
@@ -253,8 +255,10 @@ class Linear(Leaf):
         mixed: cython.double = 0.0
         i: cython.int
         for i in range(self.terms):
-            mixed = mixed * 31.7 + self.frontier.features[slot, self.columns[i]] * 977.3
-        place: cython.int = cython.cast(cython.int, (mixed % 65521.0) * 1024.0) & (FAMILIES - 1)
+            mixed += self.mixing[i] * self.frontier.features[slot, self.columns[i]]
+        whole: cython.longlong = cython.cast(cython.longlong, mixed)
+        whole = cython.cast(cython.longlong, (mixed - whole) * FAMILIES)
+        place: cython.int = cython.cast(cython.int, whole & (FAMILIES - 1))
         while self.last_equal[place] >= 0 and not self.equal(slot, self.last_equal[place]):
             place = (place + 1) & (FAMILIES - 1)
         return place
@@ -270,6 +274,7 @@ class Linear(Leaf):
         place = self.place(slot)
         last = self.last_equal[place]
         if last < 0:
+            self.taken[self.families] = place
             self.families += 1
             self.enlist(slot)
         elif self.frontier.row_seq[last] < self.frontier.row_seq[slot]:
@@ -344,8 +349,8 @@ class Linear(Leaf):
         self.refills += 1
         for i in range(self.listed_count):
             self.row_listed[self.listed[i]] = FREE
-        for i in range(FAMILIES):
-            self.last_equal[i] = -1
+        for i in range(self.families):
+            self.last_equal[self.taken[i]] = -1
         self.families = 0
         self.listed_count = 0
         self.unlisted_bound = -INFINITY

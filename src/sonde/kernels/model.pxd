@@ -12,7 +12,7 @@ cdef class Model:
     cdef public Dice dice
     cdef public Chooser chooser
     cdef public Neighbourhood neighbourhood
-    cdef public object signals
+    cdef public object signals, places, quickness
     cdef public double certain, slack
     cdef public long long step
     cdef public int chosen
@@ -20,6 +20,7 @@ cdef class Model:
     cdef int[::1] candidates
 
     cpdef int pick(self)
+    cdef int alternative(self, Leaf leaf, double threshold)
     cpdef void snapshot(self, int slot, double[::1] out)
     cpdef void learn(self, int leaf, double[::1] snapshot, double gain)
     cpdef void visit(self, int node, double score, long long start, long long end)

@@ -18,8 +18,22 @@ else:
 
 
 class Model:
-    def __init__(self, frontier, links, dice, chooser, neighbourhood, signals, certain, slack):
-        """Altered greedy: with probability `certain` the argmax, otherwise any node whose
+    def __init__(
+        self,
+        frontier,
+        links,
+        dice,
+        chooser,
+        neighbourhood,
+        signals,
+        certain,
+        slack,
+        places=None,
+        quickness=None,
+    ):
+        """`places` and `quickness` are those among the signals that are told of URLs and clocks.
+
+        Altered greedy: with probability `certain` the argmax, otherwise any node whose
         estimate is within `slack` of the highest, as a share of its magnitude."""
         self.frontier = frontier
         self.links = links
@@ -27,6 +41,8 @@ class Model:
         self.chooser = chooser
         self.neighbourhood = neighbourhood
         self.signals = signals
+        self.places = places
+        self.quickness = quickness
         self.certain = certain
         self.slack = slack
         self.step = 0
@@ -70,16 +86,19 @@ class Model:
         else:
             self.predicted = leaf.best_value
             if self.certain < 1.0 and self.dice.uniform() >= self.certain:
-                if self.candidates.shape[0] < self.frontier.live:
-                    self.candidates = np.zeros(2 * self.frontier.live, dtype=np.intc)
-                count: cython.int = leaf.within(
-                    self.predicted - self.slack * abs(self.predicted), self.candidates
-                )
-                slot = self.candidates[self.dice.below(count)]
+                slot = self.alternative(leaf, self.predicted - self.slack * abs(self.predicted))
                 self.predicted = leaf.estimate(slot)
         self.frontier.take(slot)
         self.step += 1
         return slot
+
+    def alternative(self, leaf, threshold):
+        """A selectable row that reaches the threshold, each with equal chances."""
+        if threshold <= leaf.lowest:  # all of them do: counting is enough
+            return self.frontier.nth(self.dice.below(self.frontier.selectable()))
+        if self.candidates.shape[0] < self.frontier.live:
+            self.candidates = np.zeros(2 * self.frontier.live, dtype=np.intc)
+        return self.candidates[self.dice.below(leaf.within(threshold, self.candidates))]
 
     def snapshot(self, slot, out):
         """Copy the features of a row: what was known when it was asked."""

@@ -39,12 +39,18 @@ class Value:
         return fresh
 
 
-def replay(model: Model, value: Value, indptr: cython.longlong[::1], seeds, budget, refresh):
-    """Visit the seeds, then up to `budget` more; node numbers, gains and predictions, in order."""
+def replay(
+    model: Model, value: Value, indptr: cython.longlong[::1], seeds, budget, refresh, scoring=-1
+):
+    """Visit the seeds, then up to `budget` more; node numbers, gains and predictions, in order.
+
+    With `scoring`, stop after so many visits that score: there are no more of them.
+    """
     node: cython.int
     slot: cython.int
     done: cython.longlong = 0
     limit: cython.longlong = budget
+    left: cython.longlong = scoring
     batch: cython.int = refresh
     width: cython.int = max(model.frontier.width, 1)
     room = min(budget, len(indptr))
@@ -62,7 +68,7 @@ def replay(model: Model, value: Value, indptr: cython.longlong[::1], seeds, budg
     for node in seeds:
         seed_gains.append(value.gain(node))
         model.visit(node, value.scores[node], indptr[node], indptr[node + 1])
-    while done < limit:
+    while done < limit and left != 0:
         count: cython.int = 0
         while count < batch and done + count < limit:
             slot = model.pick()
@@ -82,5 +88,7 @@ def replay(model: Model, value: Value, indptr: cython.longlong[::1], seeds, budg
             gained[done] = value.gain(node)
             model.learn(by[i], snapshots[i], gained[done])
             model.visit(node, value.scores[node], indptr[node], indptr[node + 1])
+            if value.scores[node] > 0.0:
+                left -= 1
             done += 1
     return sequence[:done], gains[:done], predictions[:done], np.asarray(seed_gains)

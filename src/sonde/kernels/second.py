@@ -61,7 +61,9 @@ class SecondLevel(Aggregate):
             other = links.target[link]
             if frontier.slot_of[other] == VISITED:
                 self.pass_on(other, score, links.alpha[link])
-        if self.gathered[node, 0] > 0.0:
+        if self.gathered[node, 0] > 0.0 and self.matters(
+            self.gathered[node, 1], self.gathered[node, 2]
+        ):
             self.spread(
                 node,
                 self.gathered[node, 0],
@@ -77,7 +79,21 @@ class SecondLevel(Aggregate):
         """A new term for the visited `node`, and for its children on the frontier."""
         product: cython.double = beta * alpha
         self.gather(node, beta, alpha)
-        self.spread(node, 1.0, beta, alpha, product, beta, alpha, product)
+        if self.matters(beta, alpha):
+            self.spread(node, 1.0, beta, alpha, product, beta, alpha, product)
+
+    def matters(self, beta, alpha):
+        """Whether terms that sum up to these may change a column: zeros only count as terms.
+
+        Most nodes score nothing, and their terms would go to all children of all their parents.
+        """
+        if self.deg >= 0:
+            return True
+        if beta > 0.0 and (self.n_sum >= 0 or self.n_max >= 0):
+            return True
+        if alpha > 0.0 and (self.e_sum >= 0 or self.e_max >= 0):
+            return True
+        return beta > 0.0 and alpha > 0.0
 
     def spread(self, node, terms, beta, alpha, product, beta_top, alpha_top, product_top):
         """Add terms, given by their sums and maxima, to the children on the frontier."""

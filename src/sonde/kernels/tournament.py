@@ -22,6 +22,7 @@ INFINITY = float("inf")
 class Tournament(Leaf):
     def __init__(self, frontier, column):
         Leaf.__init__(self, frontier)
+        self.lowest = 0.0  # no column has negative values
         blocks = frontier.block_first.shape[0]
         shelves = frontier.shelf_live.shape[0]
         self.column = column
@@ -52,6 +53,34 @@ class Tournament(Leaf):
 
     def limit(self, block):
         return self.block_bound[block]
+
+    def within(self, threshold, out):
+        """As for any leaf, without a call a row. A block whose top has left is mended, or it would
+        be looked through again at every step."""
+        table = self.frontier
+        count: cython.int = 0
+        block: cython.int
+        slot: cython.int
+        first: cython.int
+        i: cython.int
+        for i in range(table.list_blocks()):
+            block = table.listed[i]
+            if self.block_bound[block] < threshold:
+                continue
+            slot = self.block_top[block]
+            if not (
+                table.row_live[slot]
+                and table.features[slot, self.column] == self.block_bound[block]
+            ):
+                self.mend_block(block)
+                if self.block_bound[block] < threshold:
+                    continue
+            first = table.block_first[block]
+            for slot in range(first, first + table.block_rows[block]):
+                if table.features[slot, self.column] >= threshold and table.row_live[slot]:
+                    out[count] = slot
+                    count += 1
+        return count
 
     def refresh(self):
         table = self.frontier

@@ -10,7 +10,7 @@ import numpy as np
 
 from sonde.lab.experiment import Experiment, notes
 from sonde.lab.findings import Findings
-from sonde.lab.leading import entrants, to_oracle
+from sonde.lab.leading import entrants, merits, to_oracle
 from sonde.lab.protocol import Protocol
 from sonde.lab.report import Figure, Line, Report, Table
 from sonde.lab.statistics import Mean, mean
@@ -26,6 +26,9 @@ class Standing:
     scores: dict[str, Mean]  # by graph
     share: Mean
     behind: Mean
+    harvest_rate: Mean
+    efficiency: Mean
+    gpr: Mean
 
     @property
     def told_apart(self) -> bool:
@@ -79,6 +82,9 @@ class Comparison:
                     "scores": {graph: shown(value) for graph, value in one.scores.items()},
                     "share_of_oracle": shown(one.share),
                     "behind_leader": shown(one.behind),
+                    "harvest_rate": shown(one.harvest_rate),
+                    "efficiency": shown(one.efficiency),
+                    "gpr": shown(one.gpr),
                     "told_apart": one.told_apart,
                 }
                 for one in self.standings
@@ -117,7 +123,13 @@ def compared(findings: Findings, objective: str) -> Comparison:
         for label in (*labels, "oracle")
     }
     standings = [
-        Standing(label, scores[label], mean(shares[label]), mean(shares[leader] - shares[label]))
+        Standing(
+            label,
+            scores[label],
+            mean(shares[label]),
+            mean(shares[leader] - shares[label]),
+            *merits(findings, label, objective),
+        )
         for label in order
     ]
     return Comparison(
@@ -144,17 +156,27 @@ def _report(
     standings: Sequence[Standing],
     oracle: dict[str, Mean],
 ) -> Report:
-    heads = ["estimator", *findings.graphs, "of the oracle", "behind the first"]
+    judged = ["harvest rate", "efficiency", "GPR"]
+    heads = ["estimator", *findings.graphs, "of the oracle", "behind the first", *judged]
     rows = [
         [
             one.estimator,
             *(one.scores[graph].shown(1) for graph in findings.graphs),
             one.share.shown(3),
             "" if place == 0 else one.behind.shown(3),
+            *(value.shown(3) for value in (one.harvest_rate, one.efficiency, one.gpr)),
         ]
         for place, one in enumerate(standings)
     ]
-    rows.append(["oracle", *(oracle[graph].shown(1) for graph in findings.graphs), "1", ""])
+    rows.append(
+        [
+            "oracle",
+            *(oracle[graph].shown(1) for graph in findings.graphs),
+            "1",
+            "",
+            *(value.shown(3) for value in merits(findings, "oracle", objective)),
+        ]
+    )
     figure = Figure(
         f"compare-{objective}",
         f"Score ({objective}) relative to the oracle's crawl, mean and 95 % interval",

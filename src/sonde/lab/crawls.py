@@ -12,7 +12,7 @@ from sonde import kernels
 from sonde.errors import InputError
 from sonde.estimators import Estimator, assemble, estimator_from
 from sonde.kernels.along import along
-from sonde.lab.territory import Numbers, value_of
+from sonde.lab.territory import Numbers, scoring_in_reach, value_of
 from sonde.protocols import Floats
 from sonde.sources.graph import Graph
 from sonde.strategies import strategy_from
@@ -43,17 +43,22 @@ class Crawl:
     refresh: int = 1
 
     def gains(
-        self, graph: Graph, seeds: Numbers, budget: int, seed: int
+        self, graph: Graph, seeds: Numbers, budget: int, seed: int, *, idle: bool = True
     ) -> tuple[Floats, npt.NDArray[np.int32]]:
-        """The gain of each visit after the seeds, and the nodes visited."""
+        """The gain of each visit after the seeds, and the nodes visited.
+
+        Without `idle` the crawl ends when all nodes that score have been visited: the visits that
+        are left would bring nothing, and a regression over nothing but zeros is slow.
+        """
         modules = kernels.load("compiled")
         model = self._model(graph, budget, seed)
         nothing = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
         kind = OBJECTIVES.index(self.objective)
         value = modules.replay.Value(kind, graph.scores, *nothing)
         limit = min(budget, graph.node_count)
+        scoring = -1 if idle else scoring_in_reach(graph, seeds)
         visited, gains, _, _ = modules.replay.replay(
-            model, value, graph.indptr, seeds.tolist(), limit, min(self.refresh, limit)
+            model, value, graph.indptr, seeds.tolist(), limit, min(self.refresh, limit), scoring
         )
         return gains, visited
 
@@ -87,5 +92,6 @@ class Crawl:
             nodes=graph.node_count,
             links=(graph.targets, graph.link_scores),
             words=graph.link_words if estimator.reads_words() else None,
+            places=lambda: graph.places,
             truths=value_of(graph, self.objective),
         )

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from sonde.errors import InputError
 from sonde.lab.crawls import Crawl, estimator_of
 from sonde.lab.findings import Findings
+from sonde.lab.progress import UNITS, Shown
 from sonde.lab.protocol import Protocol, Setting, fit
 from sonde.lab.report import Report
-from sonde.lab.running import Progress, run
+from sonde.lab.running import run
 from sonde.lab.units import Shelf, Unit
 from sonde.sources.graph import Graph
 from sonde.strategies import strategy_from
@@ -69,21 +71,18 @@ def conduct(
     """Run an experiment on graphs, one after the other in memory; `folder` keeps finished units."""
     shelf = None if folder is None else Shelf(folder / "units")
     findings = Findings()
-    progress = Progress(experiment.name, experiment.size * len(graphs))
-    for name, load in graphs.items():
-        graph = load()
-        setting = fit(name, graph, experiment.protocol)
-        for note in setting.notes:
-            say(f"{name}: {note}")
-        labelled = experiment.units(setting)
-        results = run(
-            graph,
-            [unit for unit, _ in labelled],
-            shelf=shelf,
-            workers=workers,
-            advance=(lambda from_file: None) if quiet else progress.advance,
-        )
-        findings.add(setting, labelled, results)
+    total = experiment.size * len(graphs)
+    shown = None if quiet else Shown(experiment.name, total, UNITS)
+    with shown or nullcontext():
+        for name, load in graphs.items():
+            graph = load()
+            setting = fit(name, graph, experiment.protocol)
+            for note in setting.notes:
+                (shown.say if shown is not None else say)(f"{name}: {note}")
+            labelled = experiment.units(setting)
+            units = [unit for unit, _ in labelled]
+            results = run(graph, units, shelf=shelf, workers=workers, shown=shown)
+            findings.add(setting, labelled, results)
     return findings
 
 

@@ -13,7 +13,8 @@ from sonde.lab.experiment import Experiment, notes
 from sonde.lab.findings import Curves, Findings
 from sonde.lab.protocol import Protocol
 from sonde.lab.report import Figure, Line, Report, Table
-from sonde.lab.statistics import geometric, mean, share
+from sonde.lab.statistics import Mean, geometric, mean, share
+from sonde.protocols import Floats
 
 LEAD = Protocol(sets=10, seed_nodes=50, steps=100_000)
 ARMS = ("n", "e", "ne", "lnh")
@@ -103,6 +104,39 @@ def to_oracle(findings: Findings, graph: str, label: str, objective: str) -> Cur
     return Curves(curves.steps, share(curves.rows, oracle.rows))
 
 
+def merits(findings: Findings, label: str, objective: str) -> tuple[Mean, Mean, Mean]:
+    """Harvest rate, efficiency and GPR at the last step, over all seed graphs of all graphs."""
+
+    def last(column: str, oracle: bool = False) -> Floats:
+        parts = []
+        for graph in findings.graphs:
+            values = findings.curves(graph, label, column, objective).last
+            if oracle:
+                values = share(values, findings.curves(graph, "oracle", column, objective).last)
+            parts.append(values)
+        values = np.concatenate(parts)
+        return values[~np.isnan(values)]
+
+    return mean(last("harvest_rate")), mean(last("area", oracle=True)), mean(last("gpr"))
+
+
+def judged(findings: Findings, objective: str) -> Table:
+    """What judges crawls beyond their score."""
+    (threshold,) = {setting.threshold for setting in findings.settings.values()}
+    return Table(
+        f"Judged ({objective}): harvest rate, efficiency and GPR at the last step",
+        ["estimator", "harvest rate", "efficiency", "GPR"],
+        [
+            [label, *(one.shown(3) for one in merits(findings, label, objective))]
+            for label in findings.labels
+        ],
+        "Means over all seed graphs of all graphs. Harvest rate: visits that score above "
+        f"{threshold:g}. Efficiency: the area under the score's curve, relative to the oracle's. "
+        "GPR: S / (S + 2B), S the visits above that score, B those at or below it after which the "
+        "crawl went on elsewhere than to one of their links.",
+    )
+
+
 def until(curves: Curves, steps: int) -> Curves:
     """The first steps alone."""
     kept = curves.steps <= steps
@@ -121,6 +155,7 @@ def report_lead(findings: Findings) -> Report:
             ]
             title = f"{objective}, relative to the oracle, {head}"
             tables.append(Table(title, ["estimator", *findings.graphs], rows))
+        tables.append(judged(findings, objective))
         named = f"lead-{objective}"
         absolute = {
             graph: [
@@ -192,7 +227,13 @@ def report_bandits(findings: Findings) -> Report:
             for graph in findings.graphs
         },
     )
-    return Report("bandits", "Bandits over their parameters", [table], [figure], notes(findings))
+    return Report(
+        "bandits",
+        "Bandits over their parameters",
+        [table, judged(findings, "sum")],
+        [figure],
+        notes(findings),
+    )
 
 
 def report_league(findings: Findings, baseline: str, objective: str) -> Report:
@@ -245,7 +286,13 @@ def report_league(findings: Findings, baseline: str, objective: str) -> Report:
             *([label, *(_percent(value) for value in best)] for label, _, _, _, _, best in lines),
         ],
     )
-    return Report("global", "The league table", [table, optimal], [], notes(findings))
+    return Report(
+        "global",
+        "The league table",
+        [table, optimal, judged(findings, objective)],
+        [],
+        notes(findings),
+    )
 
 
 def _percent(share: float) -> str:

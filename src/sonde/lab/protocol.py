@@ -25,6 +25,7 @@ class Protocol:
     above: float = 0.0
     steps: int = 100_000
     seed: int = 0
+    threshold: float = 0.0  # scores above it count as finds
 
     def __post_init__(self) -> None:
         if min(self.sets, self.seed_nodes, self.steps) < 1:
@@ -43,6 +44,7 @@ class Setting:
     steps: int
     seed: int
     notes: tuple[str, ...]
+    threshold: float = 0.0
 
     def seeds(self, graph: Graph, number: int) -> Numbers:
         """The seed nodes of one seed graph."""
@@ -110,6 +112,7 @@ def fit(name: str, graph: Graph, protocol: Protocol) -> Setting:
         steps=steps,
         seed=protocol.seed,
         notes=tuple(notes),
+        threshold=protocol.threshold,
     )
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import sys
-import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 
 from sonde.lab.crawls import estimator_of
+from sonde.lab.data.pool import end_with_parent
+from sonde.lab.progress import Shown
 from sonde.lab.units import Columns, Shelf, Unit
 from sonde.sources.graph import Graph
 
@@ -23,51 +23,13 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class Progress:
-    """Units done and the time that the rest may take, on standard error."""
-
-    def __init__(self, what: str, total: int, every: float = 5.0) -> None:
-        self.what = what
-        self.total = total
-        self.done = 0
-        self.read = 0
-        self.start = self.said = time.monotonic()
-        self.live = sys.stderr.isatty()
-        self.every = 0.2 if self.live else every
-
-    def advance(self, from_file: bool = False) -> None:
-        """One more unit is there."""
-        self.done += 1
-        self.read += from_file
-        now = time.monotonic()
-        if now - self.said < self.every and self.done < self.total:
-            return
-        self.said = now
-        line = f"{self.what}: {self.done:,} of {self.total:,}"
-        run = self.done - self.read
-        if run and self.done < self.total:
-            left = (now - self.start) / run * (self.total - self.done)
-            line += f", about {_clock(left)} left"
-        elif self.done == self.total:
-            line += f" in {_clock(now - self.start)}"
-            line += f", {self.read:,} of them from files" if self.read else ""
-        end = "\n" if not self.live or self.done == self.total else ""
-        print(f"\r\x1b[K{line}" if self.live else line, file=sys.stderr, end=end, flush=True)
-
-
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
 def run(
     graph: Graph,
     units: Sequence[Unit],
     *,
     shelf: Shelf | None = None,
     workers: int | None = None,
-    advance: Callable[[bool], None] = lambda from_file: None,
+    shown: Shown | None = None,
 ) -> list[Columns]:
     """The results of all units, in their order; finished ones come from the shelf."""
     results: list[Columns | None] = [None] * len(units)
@@ -76,8 +38,8 @@ def run(
         results[place] = shelf.get(unit) if shelf is not None else None
         if results[place] is None:
             missing.append(place)
-        else:
-            advance(True)
+        elif shown is not None:
+            shown.spare()
     # One of two equal units is enough.
     places: dict[Unit, list[int]] = {}
     for place in missing:
@@ -87,7 +49,8 @@ def run(
             shelf.put(unit, columns)
         for place in places[unit]:
             results[place] = columns
-            advance(False)
+            if shown is not None:
+                shown.advance()
     return [columns for columns in results if columns is not None]
 
 
@@ -103,7 +66,7 @@ def _forked(graph: Graph, units: Sequence[Unit], workers: int) -> Iterator[tuple
     _graph = graph
     if any(estimator_of(unit.crawl.estimator).reads_words() for unit in units):
         _ = graph.link_words  # read once, before the fork
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork"))
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), end_with_parent)
     try:
         with warnings.catch_warnings():
             # Arrow's threads sleep while the graph is only read: forking beside them is safe.

@@ -25,7 +25,7 @@ class Mean:
         """As text, with the interval where there is one."""
         if math.isnan(self.value):
             return "-"
-        text = f"{self.value:{sign},.{digits}f}"
+        text = f"{self.value:{sign}z,.{digits}f}"
         return text if math.isnan(self.half) else f"{text} ± {self.half:,.{digits}f}"
 
 

@@ -122,7 +122,7 @@ def report_refresh(findings: Findings) -> Report:
     )
     final = [
         [label]
-        + [f"{np.mean(degradation(findings, graph, label).last):.1f}" for graph in findings.graphs]
+        + [f"{np.mean(degradation(findings, graph, label).last):z.1f}" for graph in findings.graphs]
         for label in findings.labels
     ]
     overall = Table("Percent lost at the last step", ["refresh every", *findings.graphs], final)

@@ -27,6 +27,12 @@ def reachable(graph: Graph, seeds: Numbers) -> int:
     return len(order)
 
 
+def scoring_in_reach(graph: Graph, seeds: Numbers) -> int:
+    """How many of them score."""
+    order, _ = reach(graph.indptr, graph.targets, seeds, graph.node_count)
+    return int(np.count_nonzero(graph.scores[order] > 0))
+
+
 @dataclass(frozen=True)
 class Territory:
     """The nodes within `budget` hops of the seeds, numbered anew, nearest first, without seeds.

@@ -18,6 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sonde import __version__
+from sonde.judging import hits_and_backtracks
+from sonde.kernels.harvest import followed
 from sonde.lab.bounds import bound
 from sonde.lab.crawls import Crawl
 from sonde.lab.protocol import Setting
@@ -49,6 +51,7 @@ class Unit:
                 "steps": setting.steps,
                 "crawl": asdict(self.crawl),
                 "window": self.window if self.task == "along" else None,
+                "threshold": setting.threshold if self.task == "crawl" else None,
             },
             sort_keys=True,
         )
@@ -61,13 +64,21 @@ class Unit:
 
 def _crawl(unit: Unit, graph: Graph) -> Columns:
     setting = unit.setting
-    gains, _ = unit.crawl.gains(
-        graph, setting.seeds(graph, unit.number), setting.steps, setting.seed + unit.number
+    seeds, dice = setting.seeds(graph, unit.number), setting.seed + unit.number
+    gains, visited = unit.crawl.gains(graph, seeds, setting.steps, dice, idle=False)
+    rate, gpr = hits_and_backtracks(
+        graph.scores[visited], followed(graph.indptr, graph.targets, visited), setting.threshold
     )
+    last = np.minimum(setting.marks, len(gains))
     total = np.concatenate([[0.0], np.cumsum(gains)])
+    area = np.concatenate([[0.0], np.cumsum(total[1:])])
+    # A crawl that has run out of nodes, or found all that scores, is over: it keeps what it has.
     return {
         "step": setting.marks.astype(np.float64),
-        "gain": total[np.minimum(setting.marks, len(gains))],
+        "gain": total[last],
+        "area": area[last] + total[-1] * (setting.marks - last),
+        "harvest_rate": np.concatenate([[0.0], rate])[last],
+        "gpr": np.concatenate([[0.0], gpr])[last],
     }
 
 

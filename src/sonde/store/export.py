@@ -25,13 +25,14 @@ Prose = Callable[[Archived, str], str | None]
 """The text of an archived page of a media type; ``None`` where it has none."""
 
 
-def export_parquet(run: RunReader, folder: Path) -> None:
-    """``visits``, ``links``, ``ledger`` (one row a lease) and ``not_taken``."""
+def export_parquet(run: RunReader, folder: Path, threshold: float = 0.0) -> None:
+    """``visits``, ``links``, ``ledger`` (one row a lease) and ``not_taken``. A visit that scores
+    above the threshold counts as a find in the ledger's measures."""
     tables = RunTables(run)
     with new_folder(folder) as partial:
         _write(tables.visits(), partial / "visits.parquet")
         _write(tables.links(), partial / "links.parquet")
-        _write(tables.ledger(), partial / "ledger.parquet")
+        _write(tables.ledger(threshold), partial / "ledger.parquet")
         _write(tables.not_taken(), partial / "not_taken.parquet")
 
 

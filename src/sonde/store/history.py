@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from sys import intern
 from typing import Any
 
 import numpy as np
 
-from sonde.records import Failure, Lease, Link, Outcome, Skip, Spend, Visit
+from sonde.records import Failure, Lease, Link, Outcome, Place, Skip, Spend, Visit
+from sonde.sources.web.place import keys_of
 from sonde.store.wording import unpack
 
 _QUERY = """
 SELECT log.seq, log.kind, log.lease, log.node, log.data, arm, chooser, predicted,
-    outcome, reason, retry, score, requests, bytes, targets, scores, {words}
+    outcome, reason, retry, score, requests, bytes, targets, scores, {places}, {words}
 FROM log LEFT JOIN leases ON leases.number = log.lease
 LEFT JOIN pages ON pages.lease = log.lease AND log.kind = 'settle' AND log.seq > ?
 ORDER BY log.seq
@@ -56,9 +57,11 @@ def nodes(database: sqlite3.Connection) -> list[Known]:
 def entries(database: sqlite3.Connection, known: list[Known], restored: int = 0) -> Iterator[Entry]:
     """The log, in order. Up to the position `restored` a snapshot stands for what visits taught,
     so that their links are not read."""
+    # A run of the first version that was only ever read has no places and no words.
     columns = {row[1] for row in database.execute("PRAGMA table_info(pages)")}
-    # A run of the first version that was only ever read has no words.
-    query = _QUERY.format(words="words" if "words" in columns else "NULL")
+    query = _QUERY.format(
+        **{name: name if name in columns else "NULL" for name in ("places", "words")}
+    )
     for row in database.execute(query, (restored,)):
         seq, kind, number, node, data, arm, chooser, predicted, *settled = row
         lease = None
@@ -83,18 +86,21 @@ def _outcome(
     size: int,
     targets: bytes | None,
     scores: bytes | None,
+    places: bytes | None,
     words: bytes | None,
 ) -> Outcome:
     spent = Spend(requests=requests, bytes=size, cost=told.get("cost", 0.0))
     if outcome == "visit":
         numbers = np.frombuffer(targets or b"", dtype="<i4").tolist()
         alphas = np.frombuffer(scores or b"", dtype="<f8").tolist()
+        urls = [known[number].url for number in numbers]
+        told_places = _unpacked_places(places, urls, told.get("places"))
         return Visit(
             score=score or 0.0,
             links=[
-                Link(known[number].url, alpha, known[number].host, said)
-                for number, alpha, said in zip(
-                    numbers, alphas, unpack(words, len(numbers)), strict=True
+                Link(known[number].url, alpha, known[number].host, place, said)
+                for number, alpha, place, said in zip(
+                    numbers, alphas, told_places, unpack(words, len(numbers)), strict=True
                 )
             ],
             records=tuple(told.get("records", ())),
@@ -103,6 +109,30 @@ def _outcome(
     if outcome == "skip":
         return Skip(reason or "", bool(retry), spent)
     return Failure(reason or "", bool(retry), spent)
+
+
+_PLACES = np.dtype([("rfu", "<f8"), ("bfu", "<f8"), ("repeats", "<i4")])
+_NO_PLACE = (-1.0, -1.0, -1)
+
+
+def pack_places(links: Sequence[Link]) -> bytes:
+    """The URL measures of links, as a run keeps them."""
+    told = [_NO_PLACE if link.place is None else link.place[2:] for link in links]
+    return np.array(told, dtype=_PLACES).tobytes()
+
+
+def _unpacked_places(
+    packed: bytes | None, urls: list[str], keys: list[list[Any]] | None
+) -> list[Place | None]:
+    """The places of links. The Web's follow from URLs, those of other sources are `keys`."""
+    if packed is None:
+        return [None] * len(urls)
+    measures = np.frombuffer(packed, dtype=_PLACES).tolist()
+    homes = [keys_of(url) for url in urls] if keys is None else keys
+    return [
+        None if told == _NO_PLACE else Place(*home, *told)
+        for home, told in zip(homes, measures, strict=True)
+    ]
 
 
 def spend_from(units: dict[str, Any] | None) -> Spend:

@@ -8,9 +8,6 @@ from __future__ import annotations
 
 VERSION = 2
 
-# What turns a database of an older version into one of the next. Readers open old ones as they are.
-UPGRADES = {1: "ALTER TABLE pages ADD COLUMN words BLOB"}
-
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
@@ -30,6 +27,7 @@ CREATE TABLE nodes (
 --   time: seconds that went (budgets in seconds)
 --   budget: the limit was raised on resume
 --   dice: an ask that found nothing has turned the dice all the same
+--   rtt: a host has answered, and the model has heard how quickly
 --   lost: requests reserved before a power cut that the log knows nothing of; they count as spent
 CREATE TABLE log (
     seq INTEGER PRIMARY KEY,
@@ -41,8 +39,9 @@ CREATE TABLE log (
     --     hosts that were ready, as changes since the lease before: on and off (numbers of hosts
     --     in order of discovery), or all (true: the choice was not restricted)
     --   extend: the units added, unless it is one request
-    --   settle: retry, cost, records, fresh (what the trap detector said)
-    --   time, budget, lost: the units; dice: the state
+    --   settle: retry, cost, records, fresh (what the trap detector said), places (domain and
+    --     basename of each link's target, where the source is not the Web)
+    --   time, budget, lost: the units; dice: the state; rtt: host, seconds
     data TEXT
 );
 
@@ -69,7 +68,9 @@ CREATE TABLE leases (
 CREATE INDEX leases_node ON leases (node);
 
 -- What a visit brought, besides its score. Links are arrays: numbers as little-endian int32,
--- scores as float64, in the order told.
+-- scores as float64, in the order told; places (where the model reads them) as records of RFU and
+-- BFU, float64, and further links to the same target, int32. Domain and basename of a target follow
+-- from its URL.
 CREATE TABLE pages (
     lease INTEGER PRIMARY KEY,
     node INTEGER NOT NULL,
@@ -89,6 +90,7 @@ CREATE TABLE pages (
     warc TEXT,                    -- file and offset of the response record, "name:offset"
     targets BLOB NOT NULL,
     scores BLOB NOT NULL,
+    places BLOB,
     words BLOB                    -- of the links: NULL without any (see store/wording.py)
 );
 CREATE INDEX pages_node ON pages (node);
@@ -127,6 +129,9 @@ CREATE TABLE snapshots (
     PRIMARY KEY (log_seq, part)
 ) WITHOUT ROWID;
 """
+
+UPGRADES = {1: "ALTER TABLE pages ADD COLUMN places BLOB; ALTER TABLE pages ADD COLUMN words BLOB;"}
+"""What brings the tables of an older version to the next one; readers cope without."""
 
 TRACKING = """
 -- A node of the tracked graph. state: frontier (seen, not visited), visited, gone (404, 410),

@@ -5,8 +5,12 @@ Each function asks one question of a ``RunReader`` and gives records that print 
 
 from __future__ import annotations
 
+import sqlite3
 from dataclasses import dataclass
 
+from sonde.errors import InputError
+from sonde.judging import Merit
+from sonde.store.merit import judged
 from sonde.store.reading import RunReader
 
 RANKED = 100
@@ -211,6 +215,14 @@ def ranks(run: RunReader) -> Ranks:
     )
     assert row is not None
     return Ranks(*row)
+
+
+def merit(run: RunReader, threshold: float = 0.0) -> Merit | None:
+    """Harvest rate, efficiency and GPR of the run; nothing where nothing was visited."""
+    try:
+        return judged(run.database, threshold).steps.last
+    except sqlite3.DatabaseError as error:
+        raise InputError(f"{run.folder}: cannot be read: {error}") from None
 
 
 def flags(run: RunReader) -> dict[str, int]:

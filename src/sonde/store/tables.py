@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sonde.errors import InputError
+from sonde.store.merit import judged
 from sonde.store.reading import RunReader
 from sonde.store.summary import FRONTIER
 
@@ -70,6 +71,9 @@ LEDGER = _schema(
     ("seconds", _REAL),
     ("asked", _MOMENT),
     ("settled", _MOMENT),
+    ("harvest_rate", _REAL),  # as of this visit, as are the next two
+    ("efficiency", _REAL),
+    ("gpr", _REAL),
 )
 NOT_TAKEN = _schema(("url", _TEXT), ("reason", _TEXT), ("seen_on", _TEXT))
 NODES = _schema(
@@ -130,15 +134,28 @@ class RunTables:
             " WHERE log.kind = 'settle' AND outcome = 'visit' ORDER BY seq",
         )
 
-    def ledger(self) -> Iterator[pa.Table]:
-        """One row a lease, in the order asked."""
-        return self._tables(
-            LEDGER,
+    def ledger(self, threshold: float = 0.0) -> Iterator[pa.Table]:
+        """One row a lease, in the order asked; visits with what judges the run up to them."""
+        run = judged(self.run.database, threshold)
+        order = np.argsort(run.leases)
+        leases = run.leases[order]
+        measures = (run.steps.harvest_rate, run.steps.efficiency, run.steps.gpr)
+        for table in self._tables(
+            pa.schema(list(LEDGER)[:-3]),
             "SELECT leases.number, url, chooser, arm, predicted, rank, ready, outcome, reason,"
             " score, gain, requests, bytes, seconds, cast(asked * 1000000 AS INTEGER),"
             " cast(settled * 1000000 AS INTEGER)"
             " FROM leases JOIN nodes ON nodes.number = leases.node ORDER BY leases.number",
-        )
+        ):
+            asked = table.column("lease").to_numpy()
+            places = np.searchsorted(leases, asked)
+            known = places < len(leases)
+            known[known] = leases[places[known]] == asked[known]
+            for name, values in zip(LEDGER.names[-3:], measures, strict=True):
+                column = np.zeros(len(asked))
+                column[known] = values[order][places[known]]
+                table = table.append_column(name, pa.array(column, _REAL, mask=~known))
+            yield table
 
     def not_taken(self) -> Iterator[pa.Table]:
         """One row for each URL that was seen and not taken, with the reason."""

@@ -59,7 +59,7 @@ class Learning:
             self.fresh = self.lists.read(node, found, now, facts)
             return "list"
         if not isinstance(found, Page):
-            return self._set_aside(node, found.reason, now)
+            return self.set_aside(node, found.reason, now)
         self._page(node, answer, found, now, facts)
         return outcome
 
@@ -167,7 +167,7 @@ class Learning:
 
     def _problem(self, node: Tracked, problem: FetchProblem, now: float) -> str:
         reason = problem.detail if problem.reason == "not-allowed" else problem.reason
-        if reason in ("budget", "host-budget", "domain-budget"):
+        if reason == "budget":
             if node.last is None:
                 self.mind.expansion.state[node.id] = 0
                 self.mind.expansion.enter(node.id)
@@ -180,14 +180,14 @@ class Learning:
             return self._drop(node, "gone", reason)
         if reason in _AT_ONCE:
             return self._drop(node, "dropped", reason)
-        return self._set_aside(node, reason, now)
+        return self.set_aside(node, reason, now)
 
     def _drop(self, node: Tracked, state: str, why: str) -> str:
         self.mind.leave(node.id)
         self.store.update(node.id, state=state, why=why, announced=0, retry=None)
         return why
 
-    def _set_aside(self, node: Tracked, why: str, now: float) -> str:
+    def set_aside(self, node: Tracked, why: str, now: float) -> str:
         """Try again later, each time twice as late."""
         if node.misses + 1 >= _GIVE_UP:
             return self._drop(node, "dropped", why)

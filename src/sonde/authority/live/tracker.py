@@ -8,6 +8,7 @@ are due or have announced pages, every other one of those goes to them.
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 import time
 from collections.abc import Callable
@@ -23,10 +24,13 @@ from sonde.authority.live.learning import Learning
 from sonde.authority.live.mind import Mind
 from sonde.authority.live.plan import Plan
 from sonde.authority.live.rate import Rate
-from sonde.authority.live.web import TrackedWeb
+from sonde.authority.live.web import TrackedKind, TrackedWeb
 from sonde.crawl.beginning import Beginning, opened_run
-from sonde.errors import StoreError
-from sonde.store.citations import Citations
+from sonde.errors import SondeError, StoreError
+from sonde.sources.web.exchange import Outcome
+from sonde.store.citations import Citations, Tracked
+
+_LOG = logging.getLogger("sonde.authority")
 
 STOPS = {
     "budget": "the budget is spent",
@@ -36,6 +40,9 @@ STOPS = {
     "cut": "stopped by the user at once",
 }
 """All reasons for which a tracker ends, in words."""
+
+
+_LEFT = "SELECT 1 FROM tracked WHERE state IN ('frontier', 'visited', 'list') LIMIT 1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +107,7 @@ class LiveTracker:
 
     async def run(self) -> str:
         """Track until the time is up, the budget is spent, or somebody stops it; why it ended."""
-        begun = opened_run(self.path, TrackedWeb, self._settings)
+        begun = opened_run(self.path, TrackedKind(), self._settings)
         failed = False
         try:
             self._open(begun)
@@ -114,7 +121,7 @@ class LiveTracker:
             failed = True
             raise
         finally:
-            await begun.close()
+            await begun.attached.close()
             if failed:
                 begun.run.abandon()
             else:
@@ -122,8 +129,8 @@ class LiveTracker:
 
     def _open(self, begun: Beginning) -> None:
         self._begun = begun
-        assert isinstance(begun.source, TrackedWeb)
-        self.source = begun.source
+        assert isinstance(begun.attached.source, TrackedWeb)
+        self.source = begun.attached.source
         self.store = store = Citations(begun.run.database)
         self.plan = plan = Plan.of(store.recall("track"), self._plan)
         state = store.recall("track_state") or {}
@@ -134,13 +141,17 @@ class LiveTracker:
             store.remember("track_stop", None)
             store.remember("track_open", True)  # until then, the last to write was a crawl
         take_in(store, now, plan.window)
-        self.mind = Mind(plan, state)
-        self.mind.load(store)
+        self._recollect(state)
         self.rate = Rate(plan.per_hour, store.charges(plan.per_hour))
-        self.learning = Learning(store, self.mind, self.source)
         self.requests = store.spent
         self._until = now + self._duration
         self._rank()
+
+    def _recollect(self, state: dict[str, Any]) -> None:
+        """Make the mind anew from what the store says."""
+        self.mind = Mind(self.plan, state)
+        self.mind.load(self.store)
+        self.learning = Learning(self.store, self.mind, self.source)
 
     async def _loop(self) -> str:
         while True:
@@ -153,7 +164,7 @@ class LiveTracker:
                 return "budget"
             choice = self._choose()
             if choice is None:
-                if not self.mind.known:
+                if self.store.value(_LEFT) is None:
                     return "nothing"
                 await self._rest(3600.0 / self.plan.per_hour)
                 continue
@@ -250,17 +261,30 @@ class LiveTracker:
             modified=node.modified if node.last is not None else None,
         )
         now = self.clock.now()
-        status = answer.hops[-1].status if answer.hops else None
+        try:
+            outcome = self._take_in(node, answer, charge, now)
+        except SondeError:
+            raise
+        except Exception:  # one page that nobody foresaw must not end what runs for weeks
+            _LOG.exception("what came of %r cannot be used", node.url)
+            self._recollect(self.mind.state())
+            outcome = self._take_in(node, None, charge, now)
+        self._commit()
+        fresh, status = self.learning.fresh, _status(answer)
+        self._on_event(Looked(node.url, why, outcome, status, fresh, answer.requests, now))
+
+    def _take_in(self, node: Tracked, answer: Outcome | None, charge: Charge, now: float) -> str:
+        """Learn from an answer, or from one that cannot be used; what came of it, in a word."""
         with self.store.change():
-            outcome = self.learning.learn(node, answer, now)
+            if answer is None:
+                outcome = self.learning.set_aside(node, "error", now)
+            else:
+                outcome = self.learning.learn(node, answer, now)
             if charge.visit is not None:
-                fresh = self.learning.fresh
+                fresh, status = self.learning.fresh, _status(answer)
                 self.store.settle(charge.visit, outcome, status, charge.received, fresh)
             self._remember(now)
-        self._commit()
-        self._on_event(
-            Looked(node.url, why, outcome, status, self.learning.fresh, answer.requests, now)
-        )
+        return outcome
 
     async def _wait(self) -> None:
         """Until the rate allows another request."""
@@ -294,6 +318,10 @@ class LiveTracker:
                     self.mind.forget(number)
             self._remember(now)
         self._on_event(Ranked(now, tuple(entered), tuple(left)))
+
+
+def _status(answer: Outcome | None) -> int | None:
+    return answer.hops[-1].status if answer is not None and answer.hops else None
 
 
 def track_live(path: str | Path, **arguments: Any) -> str:

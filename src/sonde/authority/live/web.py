@@ -11,12 +11,13 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sonde.crawl.approach import Approach
-from sonde.crawl.web import WebSource
+from sonde.crawl.web import Web, WebSource
 from sonde.sources.web.address import group_of
-from sonde.sources.web.exchange import Outcome
+from sonde.sources.web.exchange import FetchProblem, Outcome
 
 if TYPE_CHECKING:
     from sonde.protocols import Allowance
@@ -43,6 +44,14 @@ class PacedApproach(Approach):
         if why is None:
             await self._wait()
         return why
+
+
+class TrackedKind(Web):
+    """The kind of the source below: of the Web, for a tracker."""
+
+    @property
+    def makes(self) -> type[WebSource]:
+        return TrackedWeb
 
 
 class TrackedWeb(WebSource):
@@ -75,6 +84,8 @@ class TrackedWeb(WebSource):
                 last_modified=modified,
             )
             approach.answered(answer)
+            if approach.refused and isinstance(answer, FetchProblem):  # a host's own budget
+                return replace(answer, reason="not-allowed", detail=approach.refused)
             return answer
         finally:
             approach.end()

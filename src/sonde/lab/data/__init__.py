@@ -2,8 +2,8 @@
 
 Nouns, in the order in which material meets them:
 
-- a *stream* (``streams``, ``rowfiles``): a file decompressed as far as it goes, cut into *batches*
-  that hold whole pages, posts or rows;
+- a *stream* (``streams``, ``bzip``, ``rowfiles``): a file decompressed as far as it goes, cut into
+  *batches* that hold whole pages, posts or rows;
 - a *topic* (``topics``): one keyword of the user's, counted by the live crawl's own matcher, in
   texts and in the windows of links. Several are counted in one pass, and make a graph each;
 - a *sheaf* (``sheaf``) or *bundle* (``posts``): what a worker process makes of a batch.
@@ -21,7 +21,7 @@ Invariants:
 
 - The same source and recipe give the same graph, whatever the number of processes.
 - Memory grows with names (of pages, of accounts) and, for posts and edge lists, with rows of a few
-  bytes; never with text, unless posts are asked to keep it.
+  bytes; never with text, unless posts are asked to keep it or edge lists have further columns.
 - What is malformed is counted under ``problems`` and left out; it is an error only if nothing is
   left. Nothing in the material is trusted: XML entities are not expanded, archives are not
   unpacked to disk, pages have a largest size.

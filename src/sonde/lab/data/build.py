@@ -19,10 +19,10 @@ from sonde.lab.data.pagefiles import base_from
 from sonde.lab.data.pool import jobs_from
 from sonde.lab.data.postfiles import format_of
 from sonde.lab.data.posts import build_posts
-from sonde.lab.data.progress import Meter, Shown, Silent
 from sonde.lab.data.topics import Topics
 from sonde.lab.data.webpages import index_pages, read_webpages, size_of
 from sonde.lab.data.writing import Folders, places
+from sonde.lab.progress import BYTES, Meter, Shown, Silent
 
 KINDS = ("mediawiki", "html", "posts", "edges")
 
@@ -43,6 +43,7 @@ class Recipe:
     names: tuple[str, ...] | None = None  # edges: the columns of a file without a header
     nodes: Path | None = None  # edges: a table of nodes
     time: str | None = None  # edges: the column of times
+    kept: tuple[str, ...] | None = None  # edges: the further columns to keep; None for all
     scores: EdgeScores = field(default_factory=EdgeScores)  # edges
 
     @property
@@ -79,7 +80,7 @@ def build(recipe: Recipe, target: Path, *, jobs: int | None = None, quiet: bool 
     began = time.monotonic()
     shown: AbstractContextManager[Meter] = nullcontext(Silent())
     if not quiet:
-        shown = Shown(f"reading {recipe.source.name}", size_of(recipe.source))
+        shown = Shown(f"reading {recipe.source.name}", size_of(recipe.source), BYTES)
     with Folders(places(target, recipe.labels)) as folders, shown as meter:
         counts, scoring = makers[recipe.kind](recipe, folders, jobs_from(jobs), problems, meter)
         about = [
@@ -142,7 +143,7 @@ def _posts(
 def _edges(
     recipe: Recipe, folders: Folders, jobs: int, problems: Counter[str], meter: Meter
 ) -> Counted:
-    del jobs  # Arrow parses rows faster than processes could pass them on
+    # Arrow parses rows faster than processes could pass them on.
     return build_edges(
         recipe.source,
         recipe.nodes,
@@ -150,6 +151,8 @@ def _edges(
         folders,
         columns=recipe.names,
         time=recipe.time,
+        kept=recipe.kept,
+        jobs=jobs,
         problems=problems,
         meter=meter,
     )
@@ -187,6 +190,7 @@ def _parameters(recipe: Recipe) -> dict[str, Any]:
         found["columns"] = _listed(recipe.names)
         found["nodes"] = None if recipe.nodes is None else recipe.nodes.name
         found["time"] = recipe.time
+        found["kept"] = _listed(recipe.kept)
         found |= asdict(recipe.scores)
         del found["specs"]
     return found

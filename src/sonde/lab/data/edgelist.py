@@ -6,6 +6,9 @@
 - ``topical``: a topic that lies warm around a few nodes, drawn from a seed (see ``process``).
 
 The first two go through f if asked, node by node and edge by edge, after the sums.
+
+Further columns of the edge list are kept as text; those of several rows of a pair stand on lines of
+their own, as anchors and contexts do.
 """
 
 from __future__ import annotations
@@ -25,13 +28,16 @@ from sonde.errors import InputError
 from sonde.lab.data.clock import seconds_from
 from sonde.lab.data.pairs import NEVER, Grouped, Pairs
 from sonde.lab.data.process import drawn
-from sonde.lab.data.progress import Meter
 from sonde.lab.data.rowfiles import Rows
 from sonde.lab.data.topics import Floats, f_of
 from sonde.lab.data.writing import Folders
+from sonde.lab.progress import Meter
 from sonde.sources.graph.names import Names, names_of
 
 Mask = npt.NDArray[np.bool_]
+
+RESERVED = {"score", "times"}
+"""Columns of the edges that are written."""
 
 
 @dataclass(frozen=True)
@@ -66,20 +72,28 @@ def build_edges(
     *,
     columns: Sequence[str] | None,
     time: str | None,
+    kept: Sequence[str] | None,
+    jobs: int,
     problems: Counter[str],
     meter: Meter,
 ) -> tuple[dict[str, int], list[dict[str, int]]]:
-    """Write the graphs; gives counts of all, and of what scores in each."""
+    """Write the graphs; gives counts of all, and of what scores in each.
+
+    ``kept`` are the further columns to keep, all of them for None.
+    """
     names = names_of(pa.string())
-    listed = None if nodes is None else _read_nodes(nodes, names, scores.columns, problems, meter)
+    listed = None
+    if nodes is not None:
+        listed = _read_nodes(nodes, names, scores.columns, jobs, problems, meter)
     table = Rows(path, "source", columns)
     table.require(["source", "target", *([time] if time else [])])
+    further = _further(table, [*scores.columns, *([time] if time else [])], kept)
     given = [name for name in scores.columns if name in table.columns]
     if listed is None:
         table.require(scores.columns)
-    pairs = Pairs(len(given), timed=time is not None)
-    for batch in table.batches(problems, meter):
-        _add(batch, names, given, time, pairs, problems)
+    pairs = Pairs(len(given), timed=time is not None, words=further)
+    for batch in table.batches(problems, meter, jobs):
+        _add(batch, names, given, time, further, pairs, problems)
     if not names.count:
         raise InputError(f"{path}: nothing is left to build a graph from")
     grouped = pairs.grouped()
@@ -100,6 +114,18 @@ def build_edges(
     return counts, scoring(betas, alphas)
 
 
+def _further(table: Rows, read: Sequence[str], kept: Sequence[str] | None) -> list[str]:
+    """The columns that are kept as they are: those that nothing else is made of."""
+    used = {"source", "target", *read}
+    if kept is None:
+        kept = [name for name in table.columns if name not in used | RESERVED]
+    table.require(kept)
+    for name in kept:
+        if name in used | RESERVED:
+            raise InputError(f"{table.path}: column {name!r} cannot be kept under its name")
+    return list(dict.fromkeys(kept))
+
+
 def scoring(betas: Floats, alphas: Floats) -> list[dict[str, int]]:
     """How many nodes and edges score, for each graph."""
     return [
@@ -111,12 +137,17 @@ def scoring(betas: Floats, alphas: Floats) -> list[dict[str, int]]:
 
 
 def _read_nodes(
-    path: Path, names: Names, columns: Sequence[str], problems: Counter[str], meter: Meter
+    path: Path,
+    names: Names,
+    columns: Sequence[str],
+    jobs: int,
+    problems: Counter[str],
+    meter: Meter,
 ) -> Floats:
     table = Rows(path, "node")
     table.require(["node", *columns])
     found: list[Floats] = [np.empty((0, len(columns)))]
-    for batch in table.batches(problems, meter):
+    for batch in table.batches(problems, meter, jobs):
         values, sound = _values(batch, columns)
         sound &= _filled(batch, "node")
         problems["rows without a usable score or name"] += int((~sound).sum())
@@ -136,6 +167,7 @@ def _add(
     names: Names,
     columns: Sequence[str],
     time: str | None,
+    further: Sequence[str],
     pairs: Pairs,
     problems: Counter[str],
 ) -> None:
@@ -150,7 +182,8 @@ def _add(
             found = seconds_from(text)
             problems["rows without a readable time"] += found is None
             times.append(NEVER if found is None else found)
-    pairs.add(sources, targets, values[sound], times)
+    words = [_text(batch, name).take(rows) for name in further]
+    pairs.add(sources, targets, values[sound], times, words)
 
 
 def _text(batch: pa.Table, column: str) -> pa.Array:

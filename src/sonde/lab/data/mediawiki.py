@@ -20,12 +20,12 @@ from xml.parsers import expat
 from sonde.errors import InputError
 from sonde.lab.data.draft import Draft
 from sonde.lab.data.pool import in_order
-from sonde.lab.data.progress import Meter
 from sonde.lab.data.sheaf import Sheaf
 from sonde.lab.data.streams import ahead, chunks, open_raw
 from sonde.lab.data.titles import Resolver, Titles
 from sonde.lab.data.topics import Topics
 from sonde.lab.data.wikitext import Plain, plain
+from sonde.lab.progress import Meter
 from sonde.sources.web.page import WINDOW
 
 BATCH = 1 << 21
@@ -63,7 +63,7 @@ def read_mediawiki(
     """Read a dump into a draft. ``namespaces`` are those whose pages are nodes; None for all."""
     with (
         open_raw(path) as raw,
-        closing(ahead(chunks(raw, path.suffix, draft.problems))) as stream,
+        closing(ahead(chunks(raw, path.suffix, draft.problems, jobs))) as stream,
     ):
         batches = _batches(stream, draft.problems)
         head, first = next(batches, (b"", b""))
@@ -199,7 +199,7 @@ def read_pages(wiki: Wiki, data: bytes) -> Sheaf:
         if lost > 0:
             sheaf.problems["pages cut short"] += lost
         if end < 0:
-            return sheaf.bound()
+            return sheaf.bound(len(wiki.topics))
         if begun:
             _read_page(wiki, resolver, rest[begun[-1] :] + _END, sheaf)
         at = end + len(_END)

@@ -50,14 +50,14 @@ def is_tar(path: Path) -> bool:
 
 
 def pages_in_tar(
-    path: Path, problems: Counter[str], at: Callable[[int], None], base: str
+    path: Path, problems: Counter[str], at: Callable[[int], None], base: str, threads: int
 ) -> Iterator[RawPage]:
     """The pages of a tar archive, in its order."""
     suffix = {".tgz": ".gz", ".tbz": ".bz2", ".txz": ".xz"}.get(path.suffix, path.suffix)
     with open_raw(path) as raw:
         try:
             with (
-                io.BufferedReader(Stream(raw, suffix, problems), 1 << 18) as stream,
+                io.BufferedReader(Stream(raw, suffix, problems, threads), 1 << 18) as stream,
                 tarfile.open(fileobj=stream, mode="r|") as archive,
             ):
                 for member in archive:

@@ -6,12 +6,13 @@ up to. So rows wait in arrays, a few bytes each, and are grouped once at the end
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sonde.lab.data.topics import Floats
 
@@ -20,6 +21,8 @@ Numbers = npt.NDArray[np.int64]
 NEVER = np.iinfo(np.int64).min
 """The time of a row that has none."""
 
+_TOGETHER = 1 << 16  # edges whose texts are in one array, which holds 2 GB
+
 
 class Grouped(NamedTuple):
     """One row a pair, by first appearance. ``columns`` are further columns of the edges."""
@@ -27,7 +30,7 @@ class Grouped(NamedTuple):
     sources: Numbers
     targets: Numbers
     sums: Floats
-    columns: dict[str, pa.Array]
+    columns: dict[str, pa.Array | pa.ChunkedArray]
     self_loops: int
     merged: int
 
@@ -35,15 +38,15 @@ class Grouped(NamedTuple):
 class Pairs:
     """Add rows in order, then ``grouped`` once."""
 
-    def __init__(self, width: int, *, timed: bool = False, worded: bool = False) -> None:
+    def __init__(self, width: int, *, timed: bool = False, words: Sequence[str] = ()) -> None:
+        """``width`` scores a row, perhaps a time, and columns of text by their names."""
         self._sources: list[npt.NDArray[np.int32]] = []
         self._targets: list[npt.NDArray[np.int32]] = []
         self._values: list[Floats] = []
         self._times: list[Numbers] = []
-        self._words: list[str] = []
+        self._words: dict[str, list[pa.Array]] = {name: [] for name in words}
         self._width = width
         self._timed = timed
-        self._worded = worded
 
     def add(
         self,
@@ -51,7 +54,7 @@ class Pairs:
         targets: npt.ArrayLike,
         values: npt.ArrayLike,
         times: npt.ArrayLike = (),
-        words: Sequence[str] = (),
+        words: Iterable[pa.Array] = (),
     ) -> None:
         """Rows; ``values`` has a column for each score, times and words only if they are kept."""
         self._sources.append(np.asarray(sources, np.int32))
@@ -60,11 +63,12 @@ class Pairs:
         self._values.append(np.asarray(values, np.float64).reshape(shape))
         if self._timed:
             self._times.append(np.asarray(times, np.int64))
-        if self._worded:
-            self._words += words
+        for kept, column in zip(self._words.values(), words, strict=True):
+            kept.append(column.cast(pa.large_string()))
 
     def grouped(self) -> Grouped:
-        """The pairs. Times are lists, ascending, of those that are known."""
+        """The pairs. Times are lists, ascending, of those that are known; the texts of several
+        rows stand on lines of their own."""
         sources = np.concatenate([np.empty(0, np.int32), *self._sources]).astype(np.int64)
         targets = np.concatenate([np.empty(0, np.int32), *self._targets]).astype(np.int64)
         values = np.concatenate([np.empty((0, self._width)), *self._values])
@@ -76,12 +80,12 @@ class Pairs:
         ranked = np.argsort(order[starts], kind="stable")  # lexsort is stable: a group's first row
         firsts = order[starts][ranked]
         sums = np.add.reduceat(values[order], starts, axis=0) if len(starts) else values[:0]
-        columns: dict[str, pa.Array] = {}
+        columns: dict[str, pa.Array | pa.ChunkedArray] = {}
         if self._timed:
             times = np.concatenate([np.empty(0, np.int64), *self._times])
             columns["times"] = _lists(times[order], starts, ranked)
-        if self._worded:
-            columns["context"] = self._contexts(order, starts, ranked)
+        for name, parts in self._words.items():
+            columns[name] = _lines(parts, order, starts, ranked)
         return Grouped(
             sources[firsts],
             targets[firsts],
@@ -91,10 +95,17 @@ class Pairs:
             merged=len(rows) - len(firsts),
         )
 
-    def _contexts(self, order: Numbers, starts: Numbers, ranked: Numbers) -> pa.Array:
-        groups = [part.tolist() for part in np.split(order, starts[1:])] if len(order) else []
-        joined = ["\n".join(self._words[row] for row in group) for group in groups]
-        return pa.array([joined[group] for group in ranked.tolist()], pa.string())
+
+def _lines(
+    parts: list[pa.Array], order: Numbers, starts: Numbers, ranked: Numbers
+) -> pa.ChunkedArray:
+    words = pa.chunked_array(parts, pa.large_string()).combine_chunks().take(pa.array(order))
+    groups = pa.LargeListArray.from_arrays(pa.array([*starts.tolist(), len(order)]), words)
+    joined = pc.binary_join(groups, pa.scalar("\n", pa.large_string())).take(pa.array(ranked))
+    pieces = [
+        joined.slice(at, _TOGETHER).cast(pa.string()) for at in range(0, len(joined), _TOGETHER)
+    ]
+    return pa.chunked_array(pieces, pa.string())
 
 
 def _lists(times: Numbers, starts: Numbers, ranked: Numbers) -> pa.Array:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -45,7 +46,7 @@ def in_order(work: Callable[[Task], Result], tasks: Iterable[Task], jobs: int) -
         return
     context = multiprocessing.get_context("spawn")
     waiting: deque[Future[Result]] = deque()
-    executor = ProcessPoolExecutor(jobs, context, initializer=_ignore_interrupt)
+    executor = ProcessPoolExecutor(jobs, context, initializer=_begin)
     try:
         for task in chain(first, tasks):
             waiting.append(executor.submit(work, task))
@@ -59,5 +60,18 @@ def in_order(work: Callable[[Task], Result], tasks: Iterable[Task], jobs: int) -
         executor.shutdown(wait=True, cancel_futures=True)
 
 
-def _ignore_interrupt() -> None:
+def _begin() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, and ends its workers
+    end_with_parent()
+
+
+def end_with_parent() -> None:
+    """Have this process, a worker, end when the one that started it is gone, even if killed."""
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=watch, name="watching the parent", daemon=True).start()

@@ -135,10 +135,12 @@ def format_of(path: Path, names: Mapping[str, str]) -> PostFormat:
     return PostFormat(form, found, tuple(header))
 
 
-def post_blocks(raw: BinaryIO, path: Path, form: str, problems: Counter[str]) -> Iterator[bytes]:
+def post_blocks(
+    raw: BinaryIO, path: Path, form: str, problems: Counter[str], threads: int
+) -> Iterator[bytes]:
     """Whole posts, about ``BLOCK`` bytes at a time."""
     suffix = path.suffix if path.suffix in SUFFIXES else ""
-    lines = blocks(raw, suffix, problems, quoted=form == "csv", size=BLOCK)
+    lines = blocks(raw, suffix, problems, quoted=form == "csv", size=BLOCK, threads=threads)
     if form != "snap":
         yield from lines
         return
@@ -220,6 +222,8 @@ def _snap(text: str, problems: Counter[str]) -> Iterator[Post]:
     fields: dict[str, str] = {}
     for line in (*text.split("\n"), "T\t"):
         mark, tab, rest = line.partition("\t")
+        if line == "\0":  # a hole in the file: what follows belongs to another post
+            mark, tab = "T", "\t"
         if not tab or mark not in ("T", "U", "W"):
             continue
         if mark == "T":

@@ -23,10 +23,10 @@ from sonde.lab.data.edgelist import scoring
 from sonde.lab.data.pairs import NEVER, Pairs
 from sonde.lab.data.pool import in_order
 from sonde.lab.data.postfiles import PostFormat, post_blocks
-from sonde.lab.data.progress import Meter
 from sonde.lab.data.streams import open_raw
 from sonde.lab.data.topics import Counts, Topics, f_of
 from sonde.lab.data.writing import Folders
+from sonde.lab.progress import Meter
 
 _URL = re.compile(r"https?://\S+")
 _MENTION = re.compile(r"@(?<![\w@]@)(\w+(?:@[\w-]+(?:\.[\w-]+)+)?)")
@@ -56,7 +56,7 @@ class Reader:
 def read_block(reader: Reader, block: bytes) -> Bundle:
     """The posts of one block, counted."""
     bundle = Bundle()
-    counts: list[Counts] = []
+    counts: list[list[int]] = []
     timed = "time" in reader.form.names or reader.form.form == "snap"
     for post in reader.form.read(block, bundle.problems):
         text = " ".join(post.text.split())
@@ -72,7 +72,7 @@ def read_block(reader: Reader, block: bytes) -> Bundle:
         if reader.keep_text:
             bundle.texts.append(text)
     if counts:
-        bundle.counts = np.stack(counts)
+        bundle.counts = np.array(counts, np.int64)
     return bundle
 
 
@@ -102,10 +102,10 @@ def build_posts(
     accounts: dict[str, int] = {}
     totals = np.zeros((1024, len(topics)), np.int64)
     texts: dict[int, list[str]] = {}
-    pairs = Pairs(len(topics), timed=True, worded=keep_text)
+    pairs = Pairs(len(topics), timed=True, words=["context"] if keep_text else [])
     posts = 0
     with open_raw(path) as raw:
-        tasks = post_blocks(raw, path, form.form, problems)
+        tasks = post_blocks(raw, path, form.form, problems, jobs)
         for bundle in in_order(partial(read_block, Reader(form, topics, keep_text)), tasks, jobs):
             meter.at(raw.tell())
             problems.update(bundle.problems)
@@ -124,7 +124,9 @@ def build_posts(
                 totals = room
             np.add.at(totals, authors, bundle.counts)
             times = np.asarray(bundle.times, np.int64)
-            words = [bundle.texts[row] for row in rows] if keep_text else []
+            words = []
+            if keep_text:
+                words = [pa.array([bundle.texts[row] for row in rows], pa.string())]
             pairs.add(np.asarray(authors)[rows], targets, bundle.counts[rows], times[rows], words)
             if keep_text:
                 for number, text in zip(authors, bundle.texts, strict=True):

@@ -18,8 +18,8 @@ import pyarrow as pa
 from pyarrow import csv
 
 from sonde.errors import InputError
-from sonde.lab.data.progress import Meter
 from sonde.lab.data.streams import SUFFIXES, ahead, chunks, open_raw
+from sonde.lab.progress import Meter
 
 BLOCK = 1 << 22
 """Bytes parsed at a time, about."""
@@ -29,12 +29,18 @@ _ENDS = {"from": "source", "src": "source", "to": "target", "dst": "target", "id
 
 
 def blocks(
-    raw: BinaryIO, suffix: str, problems: Counter[str], *, quoted: bool = False, size: int = BLOCK
+    raw: BinaryIO,
+    suffix: str,
+    problems: Counter[str],
+    *,
+    quoted: bool = False,
+    size: int = BLOCK,
+    threads: int = 1,
 ) -> Iterator[bytes]:
     """Whole lines, about ``size`` bytes at a time; with ``quoted`` none is cut within quotes."""
     parts: list[bytes] = []
     held = 0
-    with closing(ahead(chunks(raw, suffix, problems))) as stream:
+    with closing(ahead(chunks(raw, suffix, problems, threads))) as stream:
         for chunk in stream:
             parts.append(chunk)
             held += len(chunk)
@@ -95,11 +101,12 @@ class Rows:
             if self.columns.count(name) > 1:
                 raise InputError(f"{path}: column {name!r} appears twice")
 
-    def batches(self, problems: Counter[str], meter: Meter) -> Iterator[pa.Table]:
+    def batches(self, problems: Counter[str], meter: Meter, threads: int) -> Iterator[pa.Table]:
         """The rows, all columns text."""
         header = self._header
         with open_raw(self.path) as raw:
-            for block in blocks(raw, self._suffix, problems, quoted=self._delimiter == ","):
+            quoted = self._delimiter == ","
+            for block in blocks(raw, self._suffix, problems, quoted=quoted, threads=threads):
                 meter.at(raw.tell())
                 lines = self._clean(block, problems)
                 if header and lines:

@@ -15,7 +15,8 @@ class Sheaf:
     """Documents with their links, in order, ready to be pickled.
 
     ``links[i]`` is how many links document ``i`` has; their targets and alphas follow one another.
-    ``counts`` and ``alphas`` are arrays, a column a topic, once the sheaf is ``bound``.
+    ``counts`` and ``alphas`` are arrays, a column a topic, once the sheaf is ``bound``: before
+    that they are plain numbers in a row, because most documents have few links and no occurrence.
     ``aliases`` are pairs of a name and the name that it stands for. Parallel links of a document
     are one, at the first one's place: its alpha is the sum, its words are joined by line ends.
     The texts are empty lists unless they are wanted.
@@ -31,8 +32,8 @@ class Sheaf:
     anchors: list[str] = field(default_factory=list)
     contexts: list[str] = field(default_factory=list)
     problems: Counter[str] = field(default_factory=Counter)
-    _counts: list[Counts] = field(default_factory=list)
-    _alphas: list[Floats] = field(default_factory=list)
+    _counts: list[int] = field(default_factory=list)
+    _alphas: list[float] = field(default_factory=list)
 
     def add(
         self,
@@ -45,22 +46,22 @@ class Sheaf:
         keep_text: bool,
     ) -> None:
         """Count the topics in one document. ``links`` are (target, start, end in the text)."""
-        places = [link[1] for link in links], [link[2] for link in links]
-        counts, alphas = topics.around(text, *places, window)
+        counts, alphas = topics.around(text, links, window)
         if content is not text:
             counts = topics.count(content)
         order: dict[str, int] = {}
         slots = [order.setdefault(link[0], len(order)) for link in links]
-        if len(order) < len(links):
-            merged = np.zeros((len(order), len(topics)))
-            np.add.at(merged, slots, alphas)
-            alphas = merged
+        row = len(topics)
+        first = len(self._alphas)
+        self._alphas += [0.0] * (row * len(order))
+        for number, found in alphas.items():
+            at = first + row * slots[number]
+            for topic, alpha in enumerate(found):
+                self._alphas[at + topic] += alpha
         self.names.append(name)
-        self._counts.append(counts)
+        self._counts += counts
         self.links.append(len(order))
         self.targets += order
-        if links:
-            self._alphas.append(alphas)
         if keep_text:
             self.texts.append(content)
             self._keep_words(text, links, slots, len(order), window)
@@ -81,11 +82,9 @@ class Sheaf:
         self.anchors += map("\n".join, anchors)
         self.contexts += map("\n".join, contexts)
 
-    def bound(self) -> Sheaf:
+    def bound(self, topics: int) -> Sheaf:
         """The sheaf, complete: two arrays are passed on faster than thousands of small ones."""
-        if self._counts:
-            self.counts = np.stack(self._counts)
-        if self._alphas:
-            self.alphas = np.concatenate(self._alphas)
+        self.counts = np.array(self._counts, np.int64).reshape(-1, topics)
+        self.alphas = np.array(self._alphas, np.float64).reshape(-1, topics)
         self._counts, self._alphas = [], []
         return self

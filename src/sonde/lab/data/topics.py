@@ -7,6 +7,7 @@ graph of its own, but all are looked for in one search of the text.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -24,7 +25,7 @@ _NOT_NAME = re.compile(r"[^\w.-]+")
 
 
 class Topics:
-    """Several topics. ``count`` and ``around`` have a row a text or a link, a column a topic."""
+    """Several topics, by their numbers."""
 
     def __init__(self, keywords: Sequence[str]) -> None:
         if not keywords:
@@ -32,11 +33,11 @@ class Topics:
         self.keywords = tuple(keywords)
         matchers = [KeywordMatcher(phrases_of(keyword)) for keyword in keywords]
         self._matcher = KeywordMatcher([p for each in matchers for p in each.phrases])
-        # Which topics a phrase belongs to: a phrase may be in several.
-        self._belongs = np.array(
-            [[phrase in each.folded for each in matchers] for phrase in self._matcher.folded],
-            dtype=np.int64,
-        )
+        # The topics that each phrase belongs to: there may be several.
+        self._topics = [
+            [topic for topic, each in enumerate(matchers) if phrase in each.folded]
+            for phrase in self._matcher.folded
+        ]
 
     def __len__(self) -> int:
         return len(self.keywords)
@@ -44,35 +45,37 @@ class Topics:
     def __reduce__(self) -> tuple[object, tuple[tuple[str, ...]]]:
         return _made, (self.keywords,)  # a worker makes them once, not once a task
 
-    def count(self, text: str) -> Counts:
+    def count(self, text: str) -> list[int]:
         """Occurrences of each topic in a text whose white space is collapsed."""
         return self._sums(self._matcher.spans(text))
 
     def around(
-        self, text: str, starts: Sequence[int], ends: Sequence[int], window: int
-    ) -> tuple[Counts, Floats]:
-        """Occurrences in the text, and f of those that lie whole within each link's window."""
+        self, text: str, links: Sequence[tuple[str, int, int]], window: int
+    ) -> tuple[list[int], dict[int, list[float]]]:
+        """Occurrences in the text, and f of those that lie whole within a link's window.
+
+        Links are (target, start, end); those whose window has none of any topic are left out.
+        """
         spans = self._matcher.spans(text)
-        alphas = np.zeros((len(starts), len(self)))
-        if spans and len(starts):
-            found = np.array(spans, dtype=np.int64)
-            self._fill(alphas, found, np.asarray(starts) - window, np.asarray(ends) + window)
+        alphas: dict[int, list[float]] = {}
+        if spans:
+            starts = [span[0] for span in spans]
+            for number, (_, start, end) in enumerate(links):
+                right = end + window
+                low = bisect_left(starts, start - window)
+                high = bisect_right(starts, right, low)
+                if low < high:
+                    whole = [span for span in spans[low:high] if span[1] <= right]
+                    if whole:
+                        alphas[number] = [f(count) for count in self._sums(whole)]
         return self._sums(spans), alphas
 
-    def _sums(self, spans: list[tuple[int, int, int]]) -> Counts:
-        if not spans:
-            return np.zeros(len(self), dtype=np.int64)
-        phrases = np.bincount([span[2] for span in spans], minlength=len(self._belongs))
-        return np.asarray(phrases @ self._belongs, dtype=np.int64)
-
-    def _fill(self, alphas: Floats, spans: Counts, lefts: Counts, rights: Counts) -> None:
-        lows = np.searchsorted(spans[:, 0], lefts, side="left")
-        highs = np.searchsorted(spans[:, 0], rights, side="right")
-        for link in np.flatnonzero(highs > lows).tolist():
-            near = spans[lows[link] : highs[link]]
-            phrases = near[near[:, 1] <= rights[link], 2]
-            for topic, count in enumerate(self._belongs[phrases].sum(axis=0).tolist()):
-                alphas[link, topic] = f(count)
+    def _sums(self, spans: Sequence[tuple[int, int, int]]) -> list[int]:
+        sums = [0] * len(self.keywords)
+        for _, _, phrase in spans:
+            for topic in self._topics[phrase]:
+                sums[topic] += 1
+        return sums
 
 
 @lru_cache(maxsize=8)

@@ -18,10 +18,10 @@ from sonde.lab.data.pagefiles import (
     shown,
 )
 from sonde.lab.data.pool import in_order
-from sonde.lab.data.progress import Meter
 from sonde.lab.data.sheaf import Sheaf
 from sonde.lab.data.topics import Topics
 from sonde.lab.data.webarchives import is_archive, pages_in_archive
+from sonde.lab.progress import Meter
 from sonde.sources.web.page import WINDOW, read_page
 
 BATCH = 1 << 20
@@ -50,7 +50,7 @@ def read_webpages(
     meter: Meter,
 ) -> None:
     """Read a folder, a tar archive, a WARC or a WACZ file into a draft."""
-    pages = _pages(source, draft.problems, meter, base)
+    pages = _pages(source, draft.problems, meter, base, jobs)
     work = partial(read_batch, Site(topics, base, keep_text))
     for sheaf in in_order(work, _batches(pages), jobs):
         draft.add(sheaf)
@@ -77,7 +77,9 @@ def size_of(source: Path) -> int:
     return source.stat().st_size
 
 
-def _pages(source: Path, problems: Counter[str], meter: Meter, base: str) -> Iterator[RawPage]:
+def _pages(
+    source: Path, problems: Counter[str], meter: Meter, base: str, threads: int
+) -> Iterator[RawPage]:
     done = 0
 
     def at(place: int) -> None:
@@ -90,7 +92,7 @@ def _pages(source: Path, problems: Counter[str], meter: Meter, base: str) -> Ite
         if is_archive(path):
             yield from pages_in_archive(path, problems, at)
         elif is_tar(path):
-            yield from pages_in_tar(path, problems, at, base)
+            yield from pages_in_tar(path, problems, at, base, threads)
         else:
             name = path.relative_to(source).as_posix() if source.is_dir() else path.name
             yield from pages_in_file(path, name, problems, base)
@@ -127,4 +129,4 @@ def read_batch(site: Site, pages: list[RawPage]) -> Sheaf:
             sheaf.problems["pages read in part"] += 1
         links = [(name_of(link.url), link.start, link.end) for link in page.links]
         sheaf.add(name, page.text, page.content, links, site.topics, WINDOW, site.keep_text)
-    return sheaf.bound()
+    return sheaf.bound(len(site.topics))

@@ -1,6 +1,9 @@
 """Wikitext without its markup: the text that a reader sees, and where the wikilinks stand in it.
 
 An approximation made for speed, not a parser: a chain of substitutions, each linear in the text.
+Those that nearly every character concerns are compiled (``kernels.wikitext``); the tests have the
+whole chain as regular expressions, and compare.
+
 What it keeps and leaves out:
 
 - links show their label, with the letters that follow them (``[[tide]]s``); files their caption;
@@ -20,8 +23,16 @@ from __future__ import annotations
 
 import html
 import re
+import sys
 from collections.abc import Callable
 from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sonde.kernels import wikitext as kernel
+
+Codes = npt.NDArray[np.uint32]
 
 _LINK = re.compile(r"\[\[([^\[\]|\n\x02\x03]*)((?:\|[^\[\]]*)?)\]\]([a-z]*)")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
@@ -31,27 +42,16 @@ _PAIRED = re.compile(
 )
 _LEFT_OUT = ("math", "timeline", "score")
 _EXTERNAL = re.compile(r"\[(?:https?:|ftp:)?//[^\s\[\]<>]*+([^\[\]\n]*+)\]")
-_TEMPLATE = re.compile(r"\{\{[^{}|\n]*")
 _TABLE = re.compile(r"\n[ \t:]*(?:\{\|.*|\|-.*|\|\}|\|\+)")
 _CELL = re.compile(r"""\n[ \t]*+[|!](?:\s*+[\w-]++\s*+=\s*+(?:"[^"\n]*+"|[\w%]++))++\s*+\|""")
-_PARAMETER = re.compile(r"\|\s*\w[\w .-]{0,40}=[ \t]*(?:https?://[^\s|{}]*)?")
-_BLOCK_TAG = re.compile(
-    r"</?(?:br|p|div|li|ul|ol|dl|dd|dt|td|th|tr|table|hr|h[1-6]|pre|center|blockquote|gallery)"
-    r"\b[^<>]*>",
-    re.IGNORECASE,
-)
-_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
-_HEADING = re.compile(r"\n=++([^\n]*+)")
-_LINE_START = re.compile(r"\n(?:[*#:;]+|----+|!|(?:File|Image):[^|\n]*)")
-_QUOTES = re.compile(r"''+")
-_MAGIC = re.compile(r"__[A-Z]+__")
 _SET_ASIDE = re.compile(r"\x01(\d+)\x05")
-_MARK = re.compile(r"\x02(\d+)\x04|\x03")
+_MARKS = "\x01\x02\x03\x04\x05"
 _OPTION = re.compile(
     r"(?:thumb|thumbnail|frame|frameless|border|left|right|center|none|upright|baseline|middle|top"
     r"|bottom|sub|super|\d*(?:x\d+)?px|(?:alt|link|class|page|lang|upright|thumb)\s*=.*)",
     re.DOTALL | re.IGNORECASE,
 )
+_CODING = f"utf-32-{sys.byteorder[0]}e"  # le or be
 _DEEPEST = 4  # links within captions within captions
 
 
@@ -64,6 +64,8 @@ class Plain(NamedTuple):
 
 def plain(wikitext: str, kind_of: Callable[[str], str]) -> Plain:
     """The visible text. ``kind_of`` a target is "file", "category" or anything else."""
+    if any(mark in wikitext for mark in _MARKS):
+        wikitext = wikitext.translate(dict.fromkeys(map(ord, _MARKS)))
     text = f"\n{wikitext}\n"  # so that all lines have an end before them and one after them
     verbatim: list[str] = []
     if "<" in text:
@@ -76,30 +78,34 @@ def plain(wikitext: str, kind_of: Callable[[str], str]) -> Plain:
     if "[" in text:
         text = _mark_links(text, targets, kind_of)
         text = _EXTERNAL.sub(_label, text)
-    if "{" in text:
-        if "{|" in text:
-            text = _CELL.sub(" ", _TABLE.sub("\n", text)).replace("!!", " ")
-        text = _TEMPLATE.sub(" ", text).replace("}}", " ")
-        text = _PARAMETER.sub(" ", text)
-    if "<" in text:
-        text = _TAG.sub("", _BLOCK_TAG.sub(" ", text))
-    if "\n=" in text:
-        text = _HEADING.sub(_line, text)
-    text = _LINE_START.sub("\n", text)
-    if "''" in text:
-        text = _QUOTES.sub("", text)
-    if "__" in text:
-        text = _MAGIC.sub("", text)
-    text = text.replace("|", " ")
-    if verbatim:
+    braces = "{" in text
+    if braces and "{|" in text:
+        text = _CELL.sub(" ", _TABLE.sub("\n", text)).replace("!!", " ")
+    codes = _codes(text)
+    end = kernel.strip(codes, len(codes), braces, "<" in text)
+    if verbatim or "&" in text:
+        text = _text(codes[:end])
         text = _SET_ASIDE.sub(lambda found: verbatim[int(found[1])], text)
-    if "&" in text:
-        text = html.unescape(text)
-    return _collapse(text, targets)
+        codes = _codes(html.unescape(text))
+        end = len(codes)
+    return _settled(codes, end, targets)
 
 
-def _line(found: re.Match[str]) -> str:
-    return "\n" + found[1].rstrip(" \t").rstrip("=")
+def _codes(text: str) -> Codes:
+    return np.frombuffer(bytearray(text, _CODING, "surrogatepass"), np.uint32)
+
+
+def _text(codes: Codes) -> str:
+    return codes.tobytes().decode(_CODING, "surrogatepass")
+
+
+def _settled(codes: Codes, end: int, targets: list[str]) -> Plain:
+    """White space to single spaces, marks to places."""
+    numbers, starts, ends = np.empty((3, len(targets)), np.intc)
+    end, count = kernel.settle(codes, end, numbers, starts, ends)
+    named = [targets[number] for number in numbers[:count].tolist()]
+    places = zip(named, starts[:count].tolist(), ends[:count].tolist(), strict=True)
+    return Plain(_text(codes[:end]), list(places))
 
 
 def _label(found: re.Match[str]) -> str:
@@ -172,43 +178,3 @@ def _caption(options: str) -> str:
     parts = [part.strip() for part in options.split("|")[1:]]
     parts = [part for part in parts if not _OPTION.fullmatch(part)]
     return parts[-1] if parts else ""
-
-
-def _collapse(text: str, targets: list[str]) -> Plain:
-    """White space to single spaces, marks to places."""
-    text = " ".join(text.split())
-    if not targets:
-        return Plain(text, [])
-    # Text, number or nothing, text, ...: a number opens a link, nothing closes the last one.
-    pieces = _MARK.split(text)
-    segments = [pieces[0]]
-    length = len(pieces[0])
-    spaced = not pieces[0] or pieces[0][-1] == " "
-    starts: list[int] = []
-    ends: list[int] = []
-    named: list[str] = []
-    opened: list[int] = []
-    for number, piece in zip(pieces[1::2], pieces[2::2], strict=True):
-        if number is not None:
-            opened.append(len(starts))
-            starts.append(length)
-            ends.append(-1)
-            named.append(targets[int(number)])
-        elif opened:
-            ends[opened.pop()] = length
-        if piece:
-            if spaced and piece[0] == " ":  # the space before the mark is enough
-                piece = piece[1:]
-                if not piece:
-                    continue
-            segments.append(piece)
-            length += len(piece)
-            spaced = piece[-1] == " "
-    whole = "".join(segments)
-    links = []
-    for target, start, end in zip(named, starts, ends, strict=True):
-        end = length if end < 0 else end
-        if start < end and whole[start] == " ":
-            start += 1
-        links.append((target, start, end))
-    return Plain(whole, links)

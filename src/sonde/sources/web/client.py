@@ -14,7 +14,7 @@ import asyncio
 import base64
 import ssl
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from types import TracebackType
 
 import aiohttp
@@ -141,18 +141,23 @@ class Client:
         wanted: Wanted | None = None,
         etag: str | None = None,
         last_modified: str | None = None,
+        headers: Mapping[str, str | Secret] | None = None,
+        form: bytes | None = None,
     ) -> Outcome:
         """Fetch a URL, following redirects.
 
         ``wanted`` is asked with the media type before a body is read. ``etag`` and
         ``last_modified`` are those of an earlier answer and make the request conditional.
+        ``headers`` are for the host of the URL alone, also after redirects. With ``form``, fields
+        as a browser encodes them, the request is a POST; a redirect is followed as browsers do:
+        307 and 308 repeat it, others turn it into a GET.
         """
         tally = Tally(take)
-        conditions = {}
+        sent: dict[str, str | Secret] = {}
         if etag:
-            conditions["If-None-Match"] = etag
+            sent["If-None-Match"] = etag
         if last_modified:
-            conditions["If-Modified-Since"] = last_modified
+            sent["If-Modified-Since"] = last_modified
         here = url
         try:
             start = normalise(url)
@@ -165,9 +170,12 @@ class Client:
                     raise _Problem("not-allowed", why)
                 if (why := self.guard.literal_refusal(host_of(here))) is not None:
                     raise _Problem("blocked-address", why)
-                outcome = await self._hop(here, tally, limits, wanted, conditions)
+                own = {**sent, **(headers or {})} if host_of(here) == host_of(start) else sent
+                outcome = await self._hop(here, tally, limits, wanted, own, form)
                 if not isinstance(outcome, str):
                     return outcome
+                if tally.hops[-1].status not in (307, 308):
+                    form = None
                 here = outcome
                 if here in seen:
                     raise _Problem("redirect-loop", "")
@@ -190,20 +198,23 @@ class Client:
         tally: Tally,
         limits: Limits,
         wanted: Wanted | None,
-        conditions: dict[str, str],
+        own: Mapping[str, str | Secret],
+        form: bytes | None,
     ) -> Outcome | str:
         """One request and its answer; the next URL where it is a redirect."""
         session = await self._opened()
-        headers, hidden = self._headers_for(url, conditions)
+        headers, hidden = self._headers_for(url, own, posts=form is not None)
         began = time.monotonic()
         answer: ClientResponse | None = None
         try:
             async with asyncio.timeout(
                 min(limits.total, limits.connect + limits.first_byte)
             ) as alarm:
-                answer = await session.get(
+                answer = await session.request(
+                    hdrs.METH_GET if form is None else hdrs.METH_POST,
                     URL(url, encoded=True),
                     headers=headers,
+                    data=form,
                     allow_redirects=False,
                     timeout=self._timeout(limits),
                     proxy=self._proxy,
@@ -296,14 +307,16 @@ class Client:
         return self._socket_timeout
 
     def _headers_for(
-        self, url: str, conditions: dict[str, str]
+        self, url: str, more: Mapping[str, str | Secret], *, posts: bool
     ) -> tuple[CIMultiDict[str] | None, frozenset[str]]:
         """Headers for this hop, and the lower-case names of those that nobody may see."""
-        if not (conditions or self.settings.host_headers or self.settings.logins):
+        if not (more or posts or self.settings.host_headers or self.settings.logins):
             return None, _SECRET_HEADERS
-        headers = CIMultiDict(conditions)
+        headers: CIMultiDict[str] = CIMultiDict()
+        if posts:
+            headers[hdrs.CONTENT_TYPE] = "application/x-www-form-urlencoded"
         host = host_of(url)
-        own = self.settings.host_headers.get(host, {})
+        own = {**self.settings.host_headers.get(host, {}), **more}
         for name, value in own.items():
             headers[name] = revealed(value)
         login = self.settings.logins.get(host)

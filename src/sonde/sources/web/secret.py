@@ -76,3 +76,13 @@ class Secret:
 def revealed(value: str | Secret) -> str:
     """A plain value, or what a secret holds."""
     return value.reveal() if isinstance(value, Secret) else value
+
+
+def secret_from(text: str) -> str | Secret:
+    """A plain value, or the secret that ``env:NAME`` or ``file:PATH`` stands for."""
+    kind, colon, rest = text.partition(":")
+    if colon and kind == "env":
+        return Secret.from_environment(rest)
+    if colon and kind == "file":
+        return Secret.from_file(rest)
+    return text

@@ -1,7 +1,9 @@
-"""The facts of a page that a run keeps, and the visit that carries them."""
+"""The facts of a page (an account, an answer to a query) that a run keeps, and the visit that
+carries them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sonde.records import Visit
@@ -23,7 +25,7 @@ class PageFacts:
     rtt: float | None = None
     canonical: str | None = None
     flags: str = ""
-    text: bytes | None = None
+    text: bytes | str | None = None  # packed already, or as it is
     warc: str | None = None
     fresh: bool = True
     level: bool = False  # its links are no deeper than itself: a sitemap, a feed
@@ -31,6 +33,8 @@ class PageFacts:
 
 @dataclass(frozen=True, slots=True)
 class PageVisit(Visit):
-    """A visit with the facts of its page."""
+    """A visit with the facts of its page. ``refused`` are nodes that were seen and should not be
+    put on the frontier, with the reason."""
 
     facts: PageFacts | None = None
+    refused: Sequence[tuple[str, str]] = ()

@@ -1,8 +1,4 @@
-"""Contracts as checks: what plug-in authors run against their own classes.
-
-``check_estimator`` tries a custom estimator on small, awkward frontiers and in a crawl, and says
-in one sentence what is wrong with it.
-"""
+"""The contract of a custom estimator."""
 
 from __future__ import annotations
 
@@ -15,8 +11,6 @@ from sonde.estimators import Custom
 from sonde.protocols import CustomEstimator, Floats
 from sonde.simulation import simulate
 from sonde.sources.graph import Graph
-
-__all__ = ["check_estimator"]
 
 
 def check_estimator(estimator: CustomEstimator) -> None:

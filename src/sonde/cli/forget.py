@@ -1,0 +1,45 @@
+"""``sonde forget``: remove a node from a run."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from sonde.crawl.naming import possible_names
+from sonde.store.forgetting import forget
+from sonde.store.reading import RunReader
+from sonde.store.tracing import trace
+
+_DESCRIPTION = """Remove a node from a run: its name, its title, its text, the texts of others that
+have its name in them, and what its source kept of it. What was decided stays, under a number. A
+crawl that goes on leaves it out."""
+
+
+def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
+    """Add ``sonde forget``."""
+    parser = commands.add_parser(
+        "forget",
+        help="remove a node from a run",
+        description=_DESCRIPTION,
+        epilog="example: sonde forget run/ alice@mastodon.example#1234",
+    )
+    parser.add_argument("run_folder", metavar="run", type=Path, help="a run folder")
+    parser.add_argument("node", metavar="NODE", help="as the run calls it; or by its own name")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Forget one node."""
+    with RunReader(args.run_folder) as reader:
+        names = possible_names(reader.meta("config") or {}, args.node)
+        known = [name for name in names if trace(reader, name).state != "unknown"]
+    texts = forget(args.run_folder, known[0] if known else args.node)
+    if args.json:
+        print(json.dumps({"forgotten": True, "texts": texts}))
+    else:
+        also = f", and {texts:,} texts that have its name in them" if texts else ""
+        print(f"forgotten{also}")
+    return 0

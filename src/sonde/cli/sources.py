@@ -1,0 +1,87 @@
+"""``sonde sources``: what can be crawled."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import MISSING, Field, fields
+from typing import Any
+
+from sonde.cli.printing import harmless
+from sonde.crawl.kinds import BUILT_IN, built_in, loaded, offered
+from sonde.errors import InputError
+from sonde.sources.kind import Kind
+
+_EPILOG = """examples:
+  sonde sources
+  sonde sources --json
+
+A package adds a source by an entry point in the group sonde.sources; see the guide to a source of
+your own.
+"""
+
+
+def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
+    """Add ``sonde sources``."""
+    parser = commands.add_parser(
+        "sources",
+        help="list what can be crawled",
+        description="List the kinds of sources: those built in, and those of installed packages.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """List the kinds. One that cannot be loaded is listed with the reason."""
+    found = [_described(built_in(name), "sonde") for name in BUILT_IN]
+    for name, point in offered().items():
+        package = "" if point.dist is None else f"{point.dist.name} {point.dist.version}"
+        try:
+            found.append(_described(loaded(point), package or point.value))
+        except InputError as error:
+            found.append({"name": name, "package": package or point.value, "problem": str(error)})
+    if args.json:
+        print(json.dumps({"sources": found}))
+        return 0
+    for source in found:
+        _print(source)
+    return 0
+
+
+def _described(kind: Kind, package: str) -> dict[str, Any]:
+    return {
+        "name": kind.name,
+        "package": package,
+        "summary": kind.summary,
+        "nodes": kind.nouns[1],
+        "place": kind.place,
+        "settings": sorted(kind.heeds),
+        "options": {field.name: _option(field) for field in fields(kind.options)},
+    }
+
+
+def _option(field: Field[Any]) -> dict[str, Any]:
+    told: dict[str, Any] = {"type": str(field.type), "needed": field.default is MISSING}
+    if field.default is not MISSING:
+        told["default"] = field.default
+    return told
+
+
+def _print(source: dict[str, Any]) -> None:
+    name = harmless(source["name"])
+    if "problem" in source:
+        print(f"{name}  ({harmless(source['package'])}) cannot be used")
+        print(f"  {harmless(source['problem'])}")
+        return
+    place = f":{source['place'].upper()}" if source["place"] else ""
+    origin = "" if source["package"] == "sonde" else f"  ({harmless(source['package'])})"
+    print(f"{name}{place}  {harmless(source['summary'])}{origin}")
+    for option, told in source["options"].items():
+        default = told.get("default")
+        value = "" if default in (None, "", ()) else f"  (default: {harmless(str(default), 80)})"
+        if told["needed"]:
+            value = "  (needed)"
+        print(f"  --option {harmless(option)}={harmless(told['type'])}{value}")

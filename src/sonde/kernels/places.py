@@ -1,0 +1,96 @@
+"""What URLs say of frontier nodes: RFU, BFU, and how often each is linked (ID).
+
+A node has two *keys*, numbers that stand for its domain and its basename, -1 where it has none. A
+link has two measures that its source worked out, RFU and BFU, and the number of its repeats on the
+page. Here they become columns: the means of the measures over the parents, in the order in which
+parents are visited, and the logarithms of the counts, ln(1 + count).
+"""
+
+import cython
+import numpy as np
+
+from sonde.kernels.frontier import grown
+
+if cython.compiled:
+    from cython.cimports.libc.math import log
+    from cython.cimports.sonde.kernels.signals import Signal
+else:
+    from math import log
+
+    from sonde.kernels.signals import Signal
+
+
+class Places(Signal):
+    def __init__(self, frontier, links, columns, nodes, recorded=None):
+        """`recorded` has the arrays of a recorded graph, whose links stand where the graph's do."""
+        Signal.__init__(self, frontier, links)
+        self.deg = columns.get("deg", -1)
+        self.rfu_mean = columns.get("rfu", -1)
+        self.rfu_sum = columns.get("rfu:sum", -1)
+        self.bfu_mean = columns.get("bfu", -1)
+        self.bfu_sum = columns.get("bfu:sum", -1)
+        self.linked = columns.get("id", -1)
+        self.repeated = columns.get("repeats", -1)
+        self.repeats_sum = columns.get("repeats:sum", -1)
+        self.domains = self.basenames = 0
+        if recorded is None:
+            self.domain = np.full(nodes, -1, dtype=np.intc)
+            self.basename = np.full(nodes, -1, dtype=np.intc)
+            self.rfu = np.zeros(16)
+            self.bfu = np.zeros(16)
+            self.repeats = np.zeros(16)
+        else:
+            self.domain, self.basename = recorded.domain, recorded.basename
+            self.domains, self.basenames = recorded.domains, recorded.basenames
+            self.rfu, self.bfu, self.repeats = recorded.rfu, recorded.bfu, recorded.repeats
+
+    def reserve_nodes(self, nodes):
+        if nodes > self.domain.shape[0]:
+            self.domain = grown(self.domain, nodes, -1)
+            self.basename = grown(self.basename, nodes, -1)
+
+    def know(self, node, domain, basename):
+        """The keys of a node."""
+        self.domain[node] = domain
+        self.basename[node] = basename
+        self.domains = max(self.domains, domain + 1)
+        self.basenames = max(self.basenames, basename + 1)
+
+    def append(self, start, rfu, bfu, repeats):
+        """Write the measures of a visit's links, which stand in `links` from `start` on."""
+        end = start + len(rfu)
+        if end > self.rfu.shape[0]:
+            self.rfu = grown(self.rfu, end, 0.0)
+            self.bfu = grown(self.bfu, end, 0.0)
+            self.repeats = grown(self.repeats, end, 0.0)
+        np.asarray(self.rfu)[start:end] = rfu
+        np.asarray(self.bfu)[start:end] = bfu
+        np.asarray(self.repeats)[start:end] = repeats
+
+    def visited(self, node, score, start, end):
+        # The rows of the targets are noted as changed: the neighbourhood has seen them before.
+        links = self.links
+        table = self.frontier
+        slot: cython.int
+        link: cython.longlong
+        for link in range(start, end):
+            slot = table.slot_of[links.target[link]]
+            if slot < 0:
+                continue
+            if self.rfu_mean >= 0:
+                table.features[slot, self.rfu_sum] += self.rfu[link]
+                table.features[slot, self.rfu_mean] = (
+                    table.features[slot, self.rfu_sum] / table.features[slot, self.deg]
+                )
+            if self.bfu_mean >= 0:
+                table.features[slot, self.bfu_sum] += self.bfu[link]
+                table.features[slot, self.bfu_mean] = (
+                    table.features[slot, self.bfu_sum] / table.features[slot, self.deg]
+                )
+            if self.linked >= 0:
+                table.features[slot, self.linked] = log(1.0 + table.features[slot, self.deg])
+            if self.repeated >= 0 and self.repeats[link] > 0.0:
+                table.features[slot, self.repeats_sum] += self.repeats[link]
+                table.features[slot, self.repeated] = log(
+                    1.0 + table.features[slot, self.repeats_sum]
+                )

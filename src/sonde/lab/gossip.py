@@ -1,0 +1,176 @@
+"""A query that spreads through a recorded overlay, beside one crawl that sees everything.
+
+The same purses that real peers hold are driven here by an agenda of events: a message takes one
+unit of time to arrive and one to be answered, and of two at the same time the one sent first comes
+first. So a run is repeated bit for bit, and its time can be compared with that of a crawl.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sonde.errors import InputError
+from sonde.estimators import estimator_from
+from sonde.lab.protocol import draw
+from sonde.peers.purse import WIDTH, Purse
+from sonde.peers.spending import met as met_by
+from sonde.simulation import simulate
+from sonde.sources.graph import Graph
+from sonde.sources.peers.wire import Spread
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedGossip:
+    """``visited`` in the order of arrival, ``sent`` messages, ``repeated`` of them to peers that
+    the query had met, ``time`` until the last answer was back."""
+
+    visited: tuple[int, ...]
+    total: float
+    sent: int
+    repeated: int
+    time: int
+
+
+@dataclass(slots=True)
+class _Stay:
+    """A query's stay at one peer; ``sender`` is 0 for whoever started it."""
+
+    purse: Purse
+    node: int
+    sender: int
+    answers: list[tuple[str, float, tuple[str, ...]]] = field(default_factory=list)
+
+
+def simulate_gossip(
+    graph: Graph,
+    seeds: Sequence[int],
+    budget: int,
+    *,
+    estimator: str = "e",
+    width: int = WIDTH,
+) -> SimulatedGossip:
+    """Spread a query with a budget of messages from whoever asks these seeds."""
+    estimator_from(estimator)
+    if budget < 0 or width < 1 or not seeds:
+        raise InputError("a query needs a seed, a budget of 0 or more and a width of 1 or more")
+    start = Purse(
+        budget, "", 0.0, [(str(seed), 0.0) for seed in seeds], estimator="bfs", width=len(seeds)
+    )
+    stays = [_Stay(start, -1, -1)]
+    met: dict[int, int] = {}
+    agenda: list[tuple[int, int, int, int, int, Spread | None]] = []
+    time = number = repeated = 0
+
+    def send(stay: int, now: int) -> None:
+        """Whatever a stay has to send; its own answer once nothing is waited for."""
+        nonlocal number
+        here = stays[stay]
+        for order in here.purse.orders():
+            number += 1
+            heapq.heappush(agenda, (now + 1, number, stay, int(order.name), order.share, None))
+        if here.purse.over and here.sender >= 0:
+            found = [*here.answers, *((n, *rest) for n, rest in here.purse.answers.items())]
+            spread = Spread(here.purse.sent, here.purse.lost, tuple(found))
+            number += 1
+            heapq.heappush(agenda, (now + 1, number, here.sender, here.node, -1, spread))
+
+    send(0, 0)
+    while agenda:
+        time, _, stay, node, share, spread = heapq.heappop(agenda)
+        if spread is not None:
+            stays[stay].purse.answered(str(node), spread)
+            send(stay, time)
+        elif node in met:
+            repeated += 1
+            number += 1
+            heapq.heappush(agenda, (time + 1, number, stay, node, -1, Spread(0, 0, ())))
+        else:
+            met[node] = len(stays)
+            part = slice(graph.indptr[node], graph.indptr[node + 1])
+            neighbours = zip(
+                map(str, graph.targets[part].tolist()),
+                graph.link_scores[part].tolist(),
+                strict=True,
+            )
+            score = float(graph.scores[node])
+            known = met_by(stays[stay].purse.known)
+            purse = Purse(
+                share, str(node), score, neighbours, known=known, estimator=estimator, width=width
+            )
+            stays.append(_Stay(purse, node, stay, [(str(node), score, ())]))
+            send(len(stays) - 1, time)
+    return SimulatedGossip(
+        visited=tuple(met),
+        total=float(sum(graph.scores[node] for node in met)),
+        sent=start.sent,
+        repeated=repeated,
+        time=time,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One way to spend the same budget, over several sets of seeds. ``width`` is 0 for the crawl
+    that sees everything and asks one peer after the other."""
+
+    estimator: str
+    width: int
+    totals: tuple[float, ...]
+    messages: tuple[int, ...]
+    repeated: tuple[int, ...]
+    times: tuple[int, ...]
+
+
+def compare_forms(
+    graph: Graph,
+    estimators: Sequence[str],
+    widths: Sequence[int],
+    *,
+    random_seeds: int,
+    budget: int,
+    repeat: int,
+    seed: int = 0,
+) -> list[Form]:
+    """Both forms from the same seeds, seeds included in the budget, for every estimator."""
+    eligible = int((graph.scores > 0).sum())
+    if not 0 < random_seeds <= eligible:
+        raise InputError(
+            f"cannot draw {random_seeds} seeds: {eligible} nodes have a positive score"
+        )
+    if budget < random_seeds or repeat < 1 or min(widths, default=1) < 1:
+        raise InputError("a comparison needs a budget beyond the seeds, 1 run, and widths from 1")
+    starts = [draw(graph, random_seeds, 0.0, seed + number).tolist() for number in range(repeat)]
+    forms = []
+    for estimator in estimators:
+        runs = [
+            simulate(
+                graph,
+                seeds=[graph.name(start) for start in seeds],
+                estimator=estimator,
+                budget=budget - random_seeds,
+                seed=seed + number,
+            )
+            for number, seeds in enumerate(starts)
+        ]
+        sent = tuple(len(run.visited) + random_seeds for run in runs)
+        totals = tuple(run.total for run in runs)
+        nothing = (0,) * repeat
+        forms.append(Form(estimator, 0, totals, sent, nothing, tuple(2 * count for count in sent)))
+        for width in widths:
+            spread = [
+                simulate_gossip(graph, seeds, budget, estimator=estimator, width=width)
+                for seeds in starts
+            ]
+            forms.append(
+                Form(
+                    estimator,
+                    width,
+                    tuple(one.total for one in spread),
+                    tuple(one.sent for one in spread),
+                    tuple(one.repeated for one in spread),
+                    tuple(one.time for one in spread),
+                )
+            )
+    return forms

@@ -1,0 +1,164 @@
+"""The kinds of source that are networks: named, told their options, made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ...errors import InputError
+from ..kind import FETCHING, Equipment, Kind
+from ..web.address import normalise, origin_of
+from ..web.secret import Secret, secret_from
+from . import accounts
+from .description import Description, read_description
+from .networks import BLUESKY, MASTODON
+from .source import ApiSource
+
+_LEAST_PAGES = 1
+
+
+@dataclass(frozen=True)
+class NetworkOptions:
+    """Where, as whom, and how many pages of posts of each account."""
+
+    server: str = ""
+    tokens: tuple[str, ...] = ()
+    pages: int = 2
+
+    def __post_init__(self) -> None:
+        if self.pages < _LEAST_PAGES:
+            raise InputError(f"pages must be {_LEAST_PAGES} or more, not {self.pages}")
+        for where in self.tokens:
+            if not where.startswith(("env:", "file:")):
+                raise InputError("a token is given as env:VARIABLE or file:PATH")
+
+
+@dataclass(frozen=True)
+class ApiOptions(NetworkOptions):
+    """The same, with a description; ``text`` is what the file said when the crawl was made."""
+
+    file: str = ""
+    text: str = ""
+
+
+class Network(Kind):
+    """What all networks share."""
+
+    nouns = ("account", "accounts")
+    options: type = NetworkOptions
+    place: str | None = "server"
+    heeds = FETCHING | {"topic", "scorer", "allow_pickle", "text", "pseudonymise"}
+    defaults: Mapping[str, Any] = {"concurrency": 8}
+    changeable = frozenset(["tokens"])
+    grouped = True
+
+    def described(self, options: Any) -> Description:
+        """The description of the network."""
+        raise NotImplementedError
+
+    def settled(self, options: Any) -> Any:
+        server = options.server or self.described(options).server
+        if not server:
+            raise InputError(f"name the server, as in {self.name}:{self.name}.example")
+        address = normalise(server if "://" in server else f"https://{server}")
+        if address is None:
+            raise InputError(f"not a server: {server!r:.200}")
+        _secrets(options)  # a token that is missing is found out now
+        return replace(options, server=origin_of(address))
+
+    def seeds(self, options: Any, topic: str | None) -> Sequence[str]:
+        phrases = [" ".join(part.split()) for part in (topic or "").split(",")]
+        if self.described(options).search is None or not any(phrases):
+            return super().seeds(options, topic)
+        return [accounts.SEARCH + phrase for phrase in phrases if phrase]
+
+    def spelt(self, options: Any, seed: str) -> str:
+        spelt = accounts.spelt(seed)
+        if not spelt or not spelt.isprintable() or "/" in spelt:
+            raise InputError(f"not an account of {self.name}: {seed!r:.200}")
+        if spelt.startswith(accounts.SEARCH) and self.described(options).search is None:
+            raise InputError(f"{self.name} has no search: {seed!r:.200}")
+        return spelt
+
+    def group(self, options: Any, node: str) -> str:
+        return accounts.endpoint_of(node, self.described(options))
+
+    def rate(self, options: Any) -> tuple[int, float]:
+        description = self.described(options)
+        windows = [description.windows[name] for name in description.posts.windows]
+        tightest = min(windows, key=lambda each: each.requests / each.seconds)
+        return tightest.requests * max(1, len(options.tokens)), tightest.seconds
+
+    def plan(self, options: Any) -> dict[str, Any]:
+        description = self.described(options)
+        return {
+            "windows": {
+                name: f"{each.requests} requests in {each.seconds:g} s for each token"
+                for name, each in description.windows.items()
+            }
+        }
+
+    def make(self, options: Any, equipment: Equipment) -> ApiSource:
+        description = self.described(options)
+        secrets = _secrets(options)
+        if equipment.rate is not None and len(secrets) > 1:
+            # The plan is for all tokens together; each has its share.
+            requests, seconds = equipment.rate
+            share = max(1, requests // len(secrets))
+            equipment = replace(equipment, rate=(share, seconds))
+        return ApiSource(description, options.server, secrets, options.pages, equipment)
+
+
+def _secrets(options: Any) -> list[tuple[str, Secret]]:
+    found = []
+    for where in options.tokens:
+        secret = secret_from(where)
+        assert isinstance(secret, Secret)
+        found.append((where, secret))
+    return found
+
+
+class Mastodon(Network):
+    """Accounts of a Mastodon server."""
+
+    name = "mastodon"
+    summary = "accounts of a Mastodon server, linked by mentions: mastodon:SERVER"
+    _description: ClassVar[Description] = read_description(MASTODON, "mastodon")
+
+    def described(self, options: Any) -> Description:
+        return self._description
+
+
+class Bluesky(Network):
+    """Accounts of Bluesky, by its public app view."""
+
+    name = "bluesky"
+    summary = "accounts of Bluesky by its public app view, linked by mentions: bluesky:"
+    _description: ClassVar[Description] = read_description(BLUESKY, "bluesky")
+
+    def described(self, options: Any) -> Description:
+        return self._description
+
+
+class Api(Network):
+    """Accounts of any JSON API that a TOML file describes."""
+
+    name = "api"
+    summary = "accounts of a JSON API that a TOML file describes: api:FILE"
+    options = ApiOptions
+    place = "file"
+
+    def settled(self, options: Any) -> Any:
+        if not options.file:
+            raise InputError("name the file that describes the API, as in api:forum.toml")
+        try:
+            text = Path(options.file).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{options.file}: cannot be read: {error}") from None
+        read_description(text, options.file)
+        return super().settled(replace(options, text=text))
+
+    def described(self, options: Any) -> Description:
+        return read_description(options.text, options.file)

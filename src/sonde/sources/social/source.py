@@ -1,0 +1,219 @@
+"""Visits accounts through an API."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from ...protocols import Allowance
+from ...records import Failure, Link, Node, Outcome, Skip
+from ..facts import PageFacts, PageVisit
+from ..kind import Equipment
+from ..web.client import Client
+from ..web.page import read_page
+from ..web.secret import Secret
+from . import accounts
+from .description import Description, Posts, filled
+from .exchanges import Answer, Exchanges, Stopped
+from .picking import one, pick, text
+from .posts import Post, document
+from .turns import Turns
+from .windows import Window, Windows
+
+_TRANSIENT = frozenset(("timeout", "connect", "disconnected", "slow", "dns")) | {
+    f"http-{status}" for status in (408, 425, 429, 500, 502, 503, 504)
+}
+
+
+class ApiSource:
+    """Accounts of one API. Use ``close()`` at the end."""
+
+    def __init__(
+        self,
+        description: Description,
+        server: str,
+        tokens: Sequence[tuple[str, Secret]],
+        pages: int,
+        equipment: Equipment,
+    ) -> None:
+        self.description = description
+        self.server = server
+        self.pages = pages
+        self.scorer = equipment.scorer
+        self.keeper = equipment.keeper
+        self.retries = equipment.retries
+        self.text = equipment.text
+        self._tokens = tokens
+        self.windows = _windows(description, equipment.rate, len(tokens))
+        self.pace = Turns(self.windows)
+        assert equipment.client is not None
+        self.client = Client(equipment.client)
+        self.limits = equipment.limits
+        self.attempts: dict[str, int] = {}
+        self.aliases: dict[str, str] = {}  # a node by the id of an account that was named otherwise
+        self._scored = False
+
+    # -- life ----------------------------------------------------------------------------------
+
+    def recall(self) -> str:
+        """Take in what the run knows."""
+        kept = self.keeper.recalled("windows")
+        if kept is not None:
+            self.windows.restore(json.loads(kept), time.time())
+        self.aliases = json.loads(self.keeper.recalled("aliases") or b"{}")
+        learned = self.keeper.recalled("scorer")
+        if learned is not None and hasattr(self.scorer, "restore"):
+            self.scorer.restore(json.loads(learned))
+        return ""
+
+    def before_commit(self) -> None:
+        """What the scorer has learned belongs with the visits that taught it."""
+        if self._scored and hasattr(self.scorer, "state"):
+            self._scored = False
+            self.keeper.keep("scorer", json.dumps(self.scorer.state()).encode())
+
+    def facts(self) -> dict[str, Any]:
+        """How much of the windows is used."""
+        now = time.time()
+        return {
+            f"free in {name}": self.windows.free(name, now)
+            for name in self.description.endpoints
+            if name != "lookup"
+        }
+
+    async def close(self) -> None:
+        """Close connections."""
+        await self.client.close()
+
+    def headers(self, token: int) -> dict[str, str | Secret]:
+        """What goes with a request: the token, where there is one."""
+        told: dict[str, str | Secret] = {"Accept": "application/json"}
+        if self._tokens:
+            name, _, value = self.description.token_header.partition(":")
+            secret = self._tokens[token][1]
+            told[name.strip()] = Secret(value.strip().replace("{token}", secret.reveal()))
+        return told
+
+    def origin_of_token(self, token: int) -> str | None:
+        """Where a token comes from; never the token itself."""
+        return self._tokens[token][0] if self._tokens else None
+
+    # -- one visit -----------------------------------------------------------------------------
+
+    async def visit(self, node: Node, allowance: Allowance) -> Outcome:
+        """Visit an account, or search."""
+        name = str(node)
+        exchange = Exchanges(self, allowance, accounts.endpoint_of(name, self.description))
+        try:
+            if name.startswith(accounts.SEARCH):
+                return await self._search(name, exchange)
+            return await self._account(name, exchange)
+        except Stopped as stopped:
+            return self._problem(name, stopped.outcome)
+        finally:
+            exchange.end()
+
+    def _problem(self, name: str, outcome: Failure | Skip) -> Outcome:
+        if isinstance(outcome, Skip):
+            return outcome
+        tried = self.attempts.get(name, 0)
+        waits = outcome.reason == "http-429"  # the windows see to it that it is not repeated soon
+        if outcome.reason in _TRANSIENT and (waits or tried < self.retries):
+            self.attempts[name] = tried + (not waits)
+            return Failure(outcome.reason, retry=True)
+        self.attempts.pop(name, None)
+        return outcome
+
+    async def _search(self, name: str, exchange: Exchanges) -> Outcome:
+        search = self.description.search
+        if search is None:
+            return Failure(f"{self.description.name} has no search")
+        url = filled(search.url, server=self.server, query=name.removeprefix(accounts.SEARCH))
+        posts = []
+        async for answer in exchange.pages("search", url, search):
+            posts += self._posts(search, answer)
+        said = [(post.author, post.text) for post in posts]
+        return self._scored_visit(name, "", [], said, url)
+
+    async def _account(self, name: str, exchange: Exchanges) -> Outcome:
+        number = accounts.id_of(name)
+        lookup = self.description.lookup
+        if number is None and lookup is not None:
+            found = await exchange.ask("lookup", filled(lookup.url, server=self.server, name=name))
+            number = text(found.data, lookup.id)
+            if not number:
+                return Failure("unknown account")
+            self._called(number, name)
+        endpoint = self.description.posts
+        url = filled(endpoint.url, server=self.server, id=number or name)
+        posts: list[Post] = []
+        title = ""
+        async for answer in exchange.pages("posts", url, endpoint):
+            if not posts:
+                title = self._identified(name, number, endpoint, answer)
+            posts += self._posts(endpoint, answer)
+        said = [(other, post.text) for post in posts for other in dict.fromkeys(post.mentions)]
+        return self._scored_visit(name, title, [post.text for post in posts], said, url)
+
+    def _identified(self, name: str, number: str | None, posts: Posts, answer: Answer) -> str:
+        """Learn who an account is from its first post; its name for people."""
+        first = one(answer.data, posts.items)
+        if number is None and first is not None:
+            self._called(text(first, posts.author_id), name)
+        return text(first, posts.author_name) or accounts.name_of(name)
+
+    def _called(self, number: str, name: str) -> None:
+        """An account with this id is known by a name that does not have the id in it."""
+        if number and number != name and number not in self.aliases:
+            self.aliases[number] = name
+            self.keeper.keep("aliases", json.dumps(self.aliases).encode())
+
+    def _posts(self, endpoint: Posts, answer: Answer) -> list[Post]:
+        found = []
+        for item in pick(answer.data, endpoint.items):
+            said = text(item, endpoint.text)
+            if endpoint.html and said:
+                said = read_page(said.encode(), answer.url, content_type="text/html").text
+            mentions = [
+                self._node(text(other, endpoint.mention_id), text(other, endpoint.mention_name))
+                for other in (pick(item, endpoint.mentions) if endpoint.mentions else ())
+                if text(other, endpoint.mention_id)
+            ]
+            author = self._node(text(item, endpoint.author_id), text(item, endpoint.author_name))
+            found.append(Post(author, said, mentions))
+        return found
+
+    def _node(self, number: str, name: str) -> str:
+        return self.aliases.get(number) or accounts.node_of(number, name, self.description)
+
+    def _scored_visit(
+        self, name: str, title: str, own: list[str], said: list[tuple[str, str]], url: str
+    ) -> Outcome:
+        self.attempts.pop(name, None)
+        page = document(name, title, own, said)
+        beta, alphas = self.scorer.score(page)
+        self._scored = True
+        return PageVisit(
+            score=beta,
+            links=[
+                Link(link.url, alpha, "posts")
+                for link, alpha in zip(page.links, alphas, strict=True)
+            ],
+            facts=PageFacts(
+                final_url=url,
+                status=200,
+                media_type="application/json",
+                title=title[:500],
+                text=page.content if self.text else None,
+            ),
+        )
+
+
+def _windows(description: Description, rate: tuple[int, float] | None, tokens: int) -> Windows:
+    """The windows of an API, or the one that the user's own plan is, for all endpoints."""
+    if rate is None:
+        return Windows(description.windows, description.endpoints, tokens)
+    planned = dict.fromkeys(description.endpoints, ("plan",))
+    return Windows({"plan": Window(*rate)}, planned, tokens)

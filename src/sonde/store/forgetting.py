@@ -1,0 +1,215 @@
+"""Forgetting a node: its name and what it said leave the run folder, what was decided stays.
+
+The node keeps its number, so that the log can still be told: only its name is gone, with its title,
+its text, its page in the WARC files, its address, the texts of others that have its name in them,
+and what the source kept of it. If it is still on the frontier it is taken off. Names that were
+forgotten are remembered as salted digests, by which a crawl that goes on knows them and leaves them
+out.
+
+The database is written anew afterwards: nothing of what was removed is left in unused pages.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import sqlite3
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sonde.errors import InputError
+from sonde.records import Outcome, Visit
+from sonde.sources.facts import PageVisit
+from sonde.store.blanking import blank
+from sonde.store.packing import unpacked
+from sonde.store.run import Run
+from sonde.store.summary import FRONTIER
+
+PREFIX = "forgotten:"
+"""What a node without a name is called, with its number."""
+_WORD = re.compile(r"\w+")
+_ADDRESS = re.compile(r"[\w.@-]+")
+
+
+class Forgotten:
+    """The names that a run must not know any more."""
+
+    def __init__(self, salt: str = "", digests: Iterable[str] = ()) -> None:
+        self.salt = salt
+        self.digests = set(digests)
+
+    @classmethod
+    def of(cls, kept: Mapping[str, Any] | None) -> Forgotten:
+        """What a run has kept of them."""
+        return cls(kept["salt"], kept["digests"]) if kept else cls()
+
+    def digest(self, name: str) -> str:
+        """A name, so that it can be recognised and not read."""
+        sealed = hashlib.blake2b(name.encode(), key=self.salt.encode(), digest_size=16)
+        return sealed.hexdigest()
+
+    def __contains__(self, node: str) -> bool:
+        return any(self.digest(name) in self.digests for name in spellings(node))
+
+    def left_out(self, outcome: Outcome) -> Outcome:
+        """An outcome without links to those who were forgotten."""
+        if not self.digests or not isinstance(outcome, Visit):
+            return outcome
+        changed: dict[str, Any] = {
+            "links": [link for link in outcome.links if str(link.target) not in self]
+        }
+        if isinstance(outcome, PageVisit) and outcome.facts is not None:
+            facts = outcome.facts
+            if isinstance(facts.text, str) and self._named_in(f"{facts.title} {facts.text}"):
+                changed["facts"] = replace(facts, text=None, title="")
+        return replace(outcome, **changed)
+
+    def _named_in(self, text: str) -> bool:
+        """Whether a text has one of the names in it, as a word or as an address."""
+        words = set(_WORD.findall(text)) | {name.strip(".@-") for name in _ADDRESS.findall(text)}
+        return any(self.digest(word) in self.digests for word in words)
+
+
+def spellings(node: str) -> list[str]:
+    """The names in a node: itself, and of ``NAME#ID`` both."""
+    name, mark, number = node.rpartition("#")
+    return [node, *([name, number] if mark and name and number else [])]
+
+
+def forget(folder: Path, node: str) -> int:
+    """Remove a node from a run; how many texts of others went with it."""
+    with Run.open(folder) as run:
+        database = run.database
+        row = database.execute("SELECT number FROM nodes WHERE url = ?", (node,)).fetchone()
+        refused = database.execute("SELECT 1 FROM refused WHERE url = ?", (node,)).fetchone()
+        if row is None and refused is None:
+            raise InputError(f"{folder}: knows nothing of {node!r:.200}")
+        number = None if row is None else int(row[0])
+        names = spellings(node)
+        blanked = [] if number is None else _archived(run, number, node)
+        run.journal.commit()
+        database.execute("PRAGMA secure_delete = ON")
+        database.execute("BEGIN IMMEDIATE")
+        try:
+            names += _parts(database, names)
+            texts = 0
+            if number is not None:
+                _node(database, number, node)
+                database.executemany(
+                    "UPDATE pages SET warc = NULL WHERE warc = ?", [(place,) for place in blanked]
+                )
+                texts = _texts(database, names)
+            database.execute("DELETE FROM refused WHERE url = ?", (node,))
+            _meta(run, node, f"{PREFIX}{number}", names)
+            database.execute("COMMIT")
+        except BaseException:
+            database.execute("ROLLBACK")
+            raise
+        database.execute("VACUUM")
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        run.journal.seq = database.execute("SELECT coalesce(max(seq), 0) FROM log").fetchone()[0]
+        return texts
+
+
+def _archived(run: Run, number: int, node: str) -> list[str]:
+    """Empty what the WARC files have of a page; where that was."""
+    pages = run.database.execute(
+        "SELECT final_url FROM pages WHERE node = ? AND warc IS NOT NULL", (number,)
+    ).fetchall()
+    if not pages or run.pages is None:
+        return []
+    return blank(run.pages, {node, *(final_url for (final_url,) in pages)})
+
+
+def _node(database: sqlite3.Connection, number: int, node: str) -> None:
+    """The node without its name and its page, and off the frontier."""
+    waiting = database.execute(f"SELECT 1 FROM ({FRONTIER}) WHERE number = ?", (number,)).fetchone()
+    database.execute("UPDATE nodes SET url = ? WHERE number = ?", (f"{PREFIX}{number}", number))
+    database.execute(
+        "UPDATE pages SET final_url = ?, language = '', title = '', fingerprint = 0,"
+        " digest = NULL, etag = NULL, modified = NULL, canonical = NULL, text = NULL"
+        " WHERE node = ?",
+        (f"{PREFIX}{number}", number),
+    )
+    database.execute("UPDATE pages SET final_url = '' WHERE final_url = ?", (node,))
+    if waiting is None:
+        return
+    (parent,) = database.execute("SELECT parent FROM nodes WHERE number = ?", (number,)).fetchone()
+    arm = -1 if parent is None else 0
+    now = time.time()
+    (lease,) = database.execute("SELECT coalesce(max(number), 0) + 1 FROM leases").fetchone()
+    database.execute(
+        "INSERT INTO leases (number, node, arm, chooser, asked, outcome, reason, gain, settled)"
+        " VALUES (?, ?, ?, 'forget', ?, 'skip', 'forgotten', 0.0, ?)",
+        (lease, number, arm, now, now),
+    )
+    hold = json.dumps({"hold": {"requests": 0}})
+    for kind, data in (("lease", hold), ("settle", None)):
+        database.execute(
+            "INSERT INTO log (kind, lease, node, data) VALUES (?, ?, ?, ?)",
+            (kind, lease, number, data),
+        )
+
+
+def _texts(database: sqlite3.Connection, names: list[str]) -> int:
+    """Texts of others that have one of the names in them."""
+    long_enough = [name.lower() for name in names if len(name) > 1 and not name.isdigit()]
+    found = []
+    for lease, title, packed in database.execute(
+        "SELECT lease, title, text FROM pages WHERE text IS NOT NULL OR title <> ''"
+    ):
+        said = f"{title} {(unpacked(packed) or '') if packed is not None else ''}".lower()
+        if any(name in said for name in long_enough):
+            found.append((lease,))
+    database.executemany("UPDATE pages SET text = NULL, title = '' WHERE lease = ?", found)
+    return len(found)
+
+
+def _parts(database: sqlite3.Connection, names: list[str]) -> list[str]:
+    """Take the names out of what the source kept; further names that stood beside them."""
+    more: list[str] = []
+    for part, state in database.execute(
+        "SELECT part, state FROM snapshots WHERE part LIKE 'source:%'"
+    ).fetchall():
+        try:
+            kept = json.loads(state)
+        except ValueError:  # encrypted, or no text at all
+            continue
+        clean = _without(kept, names, more)
+        if clean != kept:
+            database.execute(
+                "UPDATE snapshots SET state = ? WHERE part = ?", (json.dumps(clean).encode(), part)
+            )
+    return more
+
+
+def _without(kept: Any, names: list[str], more: list[str]) -> Any:
+    """Plain data without entries that are one of the names; what stood beside them is in `more`."""
+    if isinstance(kept, list):
+        return [_without(each, names, more) for each in kept if each not in names]
+    if not isinstance(kept, dict):
+        return kept
+    clean = {}
+    for key, value in kept.items():
+        if key in names or (isinstance(value, str) and value in names):
+            more += [each for each in (key, value) if isinstance(each, str) and each not in names]
+        else:
+            clean[key] = _without(value, names, more)
+    return clean
+
+
+def _meta(run: Run, node: str, instead: str, names: list[str]) -> None:
+    """The configuration without the name, and the digests of all that it was known by."""
+    config = run.config
+    config["seeds"] = [instead if seed == node else seed for seed in config.get("seeds", ())]
+    forgotten = Forgotten.of(run.meta("forgotten"))
+    forgotten.salt = forgotten.salt or os.urandom(16).hex()
+    forgotten.digests |= {forgotten.digest(name) for name in names}
+    kept = {"salt": forgotten.salt, "digests": sorted(forgotten.digests)}
+    for key, value in (("config", config), ("forgotten", kept)):
+        run.database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))

@@ -1,0 +1,179 @@
+"""Sources that are named: kept in the run, resumed, dry-run, refused where they cannot be."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sonde.cli import main
+from sonde.crawl import Crawl, kinds
+from sonde.errors import InputError
+from sonde.protocols import Allowance
+from sonde.records import Link, Outcome, Visit
+from sonde.sources import Kind, kind_from
+from sonde.sources.kind import Equipment
+
+
+class Numbers:
+    """Whole numbers that link to their multiples."""
+
+    nouns = ("number", "numbers")
+
+    def __init__(self, most: int, factors: tuple[str, ...] = ("2", "3")) -> None:
+        self.most = most
+        self.factors = [int(factor) for factor in factors]
+
+    async def visit(self, node: Any, allowance: Allowance) -> Outcome:
+        number = int(node)
+        targets = [number * factor for factor in self.factors]
+        return Visit(float(number), [Link(str(t)) for t in targets if t <= self.most])
+
+
+@dataclass(frozen=True)
+class CounterOptions:
+    start: int = 0
+
+
+class Counter(Kind):
+    """Keeps how often it was visited, by itself."""
+
+    name = "counter"
+    summary = "counts"
+    options = CounterOptions
+    defaults = {"concurrency": 1, "estimator": "bfs"}  # noqa: RUF012
+
+    def seeds(self, options: Any, topic: str | None) -> list[str]:
+        return [str(options.start)]
+
+    def make(self, options: Any, equipment: Equipment) -> CounterSource:
+        return CounterSource(equipment)
+
+
+class CounterSource:
+    def __init__(self, equipment: Equipment) -> None:
+        self.keeper = equipment.keeper
+        self.count = 0
+        self.seen: list[str] = []
+        self.closed = False
+
+    def recall(self) -> str:
+        self.count = int(self.keeper.recalled("count") or b"0")
+        self.seen = [str(node) for node, _ in self.keeper.visits()]
+        return "recalled"
+
+    async def visit(self, node: Any, allowance: Allowance) -> Outcome:
+        self.count += 1
+        self.keeper.keep("count", str(self.count).encode())
+        return Visit(1.0, [Link(str(int(node) + 1))])
+
+    def facts(self) -> dict[str, Any]:
+        return {"visits counted": self.count}
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+@pytest.fixture
+def plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = {
+        name: EntryPoint(name, f"{__name__}:{thing}", kinds.GROUP)
+        for name, thing in (("numbers", "Numbers"), ("counter", "Counter"), ("broken", "Nothing"))
+    }
+    monkeypatch.setattr(kinds, "offered", lambda: points)
+
+
+@pytest.mark.usefixtures("plugins")
+def test_a_class_with_one_method_is_a_kind(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    result = Crawl(
+        "numbers:100", seeds=["1"], options={"factors": ["2", "5"]}, path=folder,
+        estimator="n", budget=4, concurrency=1,
+    ).run_to_end()  # fmt: skip
+    assert result.frame()["node"].to_pylist() == ["1", "2", "4", "8"]
+    more = Crawl.resume(folder, budget="+2").run_to_end()
+    assert more.frame()["node"].to_pylist()[4:] == ["16", "32"]
+
+
+@pytest.mark.usefixtures("plugins")
+def test_what_a_source_keeps_is_there_on_resume(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    Crawl("counter:", options={"start": 7}, path=folder, budget=5).run_to_end()
+    again = Crawl.resume(folder, budget="+5")
+    again.run_to_end()
+    assert again.beginning is not None
+    assert again.beginning.notice == "recalled"
+    source = again.beginning.attached.source
+    assert isinstance(source, CounterSource)
+    assert source.count == 10
+    assert source.closed
+    assert source.seen == ["7", "8", "9", "10", "11"]
+
+
+@pytest.mark.usefixtures("plugins")
+def test_the_command_line_names_a_source(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = str(tmp_path / "run")
+    words = ["crawl", "numbers:60", "1", "--option", "factors=2", "--option", "factors=3"]
+    assert main([*words, "--budget", "9", "--dry-run", "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert (plan["source"], plan["seeds"]) == ("numbers", ["1"])
+    assert plan["options"] == {"most": 60, "factors": ["2", "3"]}
+    assert main([*words, "--budget", "3", "--estimator", "n", "-o", folder]) == 0
+    assert main(["crawl", folder, "--resume", "--budget", "+3"]) == 0
+    capsys.readouterr()
+    assert main(["show", folder, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["visits"] == 6
+    assert main(["explain", folder, "2"]) == 0
+    assert "visited" in capsys.readouterr().out
+    assert main(["export", folder, "--graph", str(tmp_path / "graph")]) == 0
+
+
+@pytest.mark.usefixtures("plugins")
+def test_a_configuration_file_names_a_source(tmp_path: Path) -> None:
+    config = tmp_path / "crawl.toml"
+    config.write_text(
+        'source = "numbers:50"\nseeds = ["3"]\nbudget = 2\nestimator = "n"\n'
+        '[options]\nfactors = ["7"]\n'
+    )
+    assert main(["crawl", "--config", str(config), "-o", str(tmp_path / "run")]) == 0
+    assert main(["explain", str(tmp_path / "run"), "21"]) == 0
+
+
+@pytest.mark.usefixtures("plugins")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["gopher:a.example", "1"], "numbers:, counter:, broken:)"),
+        (["numbers:x", "1"], "most must be int"),
+        (["numbers:9", "1", "--option", "factor=2"], "did you mean factors?"),
+        (["numbers:", "1"], "the option most is needed"),
+        (["numbers:9", "1", "--option", "most=8"], "given twice"),
+        (["numbers:9"], "needs at least one seed"),
+        (["numbers:9", "1", "--scope", "web"], "scope says nothing to a crawl of numbers"),
+        (["broken:1"], "cannot be loaded"),
+    ],
+)
+def test_what_cannot_be_is_said_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str
+) -> None:
+    assert main(["crawl", *words, "--budget", "3", "-o", str(tmp_path / "run")]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_option_must_be_plain() -> None:
+    class Odd:
+        def __init__(self, thing: dict[str, str]) -> None: ...
+
+    with pytest.raises(InputError, match="must be annotated"):
+        kind_from("odd", Odd)
+    with pytest.raises(InputError, match="calls itself"):
+        kind_from("other", Counter())
