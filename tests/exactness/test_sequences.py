@@ -130,7 +130,9 @@ def test_greedy(
     assert told(graph, seeds, spec, budget=budget, seed=seed) == expected.sequence
 
 
-@pytest.mark.parametrize("spec", ["oracle", "n", "lnh", "opic:n", "mab:eps=0.5[n,lnh,random]"])
+@pytest.mark.parametrize(
+    "spec", ["oracle", "n", "lnh", "opic:n", "auto", "mab:eps=0.5[n,lnh,random]"]
+)
 @settings(max_examples=60, deadline=None)
 @given(
     drawn=worlds(),

@@ -4,7 +4,7 @@ from sonde.kernels.tournament cimport Tournament
 from sonde.kernels.words cimport Vocabulary
 
 cdef int LEVELS
-cdef double LEVEL_PATIENCE, GUESS, GUESSES, FAIR_SHARE
+cdef double INFINITY, LEVEL_PATIENCE, GUESS, GUESSES, FAIR_SHARE
 
 cdef class Yields(Signal):
     cdef public int deg, e_sum, weight, worth, share, words, base, estimate

@@ -30,6 +30,7 @@ else:
     from sonde.kernels.tournament import Tournament
     from sonde.kernels.words import Vocabulary
 
+INFINITY = float("inf")
 LEVELS = 6  # of scores: none, then below 1/2, 1, 3/2 and 2 times the mean positive score, and more
 LEVEL_PATIENCE = 5.0  # a level yields what all pages do until it has shown more children
 GUESS = 0.2  # of a positive gain: what a page yields before anything was visited
@@ -331,6 +332,7 @@ class Expectation(Tournament):
 
     def __init__(self, yields, column):
         Tournament.__init__(self, yields.frontier, column)
+        self.lowest = -INFINITY  # words may stand for less than nothing
         self.yields = yields
         yields.rankings.append(self)
 
