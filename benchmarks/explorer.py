@@ -43,6 +43,7 @@ ESTIMATORS = (
     "mab:eps=0.1[n,e,ne,lnh]",
     "opic",
     "hybrid[ne,lnh,1000]",
+    "auto",
     "nr",
 )
 

@@ -19,7 +19,7 @@ IMAGES = Path(__file__).parent / "images"
 
 SHOWN = {
     "oracle": "oracle (knows every score)",
-    "hybrid[ne,lnh,1000]": "hybrid[ne,lnh,1000] (the default)",
+    "auto": "auto (the default)",
     "n": "n (scores of the pages that link to it)",
     "opic": "opic",
     "bfs": "bfs (breadth first)",
@@ -59,6 +59,36 @@ def draw_harvest(path: Path, *, nodes: int = 100_000, budget: int = 5_000) -> di
     return totals
 
 
+def draw_expectations(path: Path, *, nodes: int = 100_000, budget: int = 5_000) -> None:
+    """What `auto` expected of the nodes that it picked, and what they brought."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    graph = topical(nodes, 10 * nodes, seed=7, topics=40)
+    with mpl.rc_context({"svg.hashsalt": "sonde", "svg.fonttype": "none", "font.size": 10}):
+        figure = Figure(figsize=(7.2, 3.6), layout="constrained")
+        axes = figure.add_subplot()
+        for estimator, colour in (("yield", "#4c72b0"), ("auto", "#c44e52")):
+            run = simulate(graph, random_seeds=10, estimator=estimator, budget=budget, seed=7)
+            order = np.argsort(run.predictions, kind="stable")
+            groups = [part for part in np.array_split(order, 25) if len(part)]
+            axes.plot(
+                [run.predictions[part].mean() for part in groups],
+                [run.gains[part].mean() for part in groups],
+                marker="o",
+                markersize=3,
+                color=colour,
+                label=estimator,
+            )
+        axes.set_xlabel("estimate when picked (means of 25 groups of visits)")
+        axes.set_ylabel("mean gain")
+        axes.set_xlim(0, None)
+        axes.set_ylim(0, None)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.legend(frameon=False, loc="upper left")
+        figure.savefig(path, metadata={"Date": None})
+
+
 def nr_error(nodes: int, steps: int, keep: float) -> tuple[float, float]:
     """How far `nr` is from `nr:exact` along one crawl, at worst, as a share of the highest score;
     and what a crawl by `nr` brings, as a share of what one by `nr:exact` does."""
@@ -91,6 +121,7 @@ def main() -> None:
     """Draw and measure everything."""
     for estimator, total in draw_harvest(IMAGES / "harvest.svg").items():
         print(f"{estimator:<22} {total:10,.1f}")
+    draw_expectations(IMAGES / "expectations.svg")
     for keep in (0.5, 0.2):
         worst, share = nr_error(5_000, 2_000, keep)
         print(

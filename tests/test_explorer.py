@@ -26,6 +26,9 @@ SPECS = [
     "nr:exact",
     "bfs",
     "random",
+    "auto",
+    "yield:k=2",
+    "hybrid[n,auto,3]",
     "hybrid[n,lnh,3]",
     "mab:eps=0.4[n,lnh,random]",
     "mab:var:eps=0.5[n,e]",
@@ -42,8 +45,8 @@ def grouped(visit: Visit) -> Visit:
     return Visit(
         visit.score,
         [
-            Link(
-                target, link.score, target % 3, Place(target % 2, target % 5, 0.5, 0.3, target % 4)
+            link._replace(
+                group=target % 3, place=Place(target % 2, target % 5, 0.5, 0.3, target % 4)
             )
             for target, link in zip(targets, visit.links, strict=True)
         ],
@@ -160,7 +163,7 @@ def test_a_retold_log_and_a_snapshot_go_on_alike(
     assert original.stop_reason == retold.stop_reason == restored.stop_reason
 
 
-@pytest.mark.parametrize("spec", ["n", "lnh", "opic", "bfs", "ne2", "nr:exact"])
+@pytest.mark.parametrize("spec", ["n", "lnh", "opic", "bfs", "ne2", "nr:exact", "auto"])
 @settings(max_examples=60, deadline=None)
 @given(data=st.data(), world=worlds(30), seed=st.integers(0, 3))
 def test_greedy_is_exact_over_the_ready_groups(
@@ -248,6 +251,15 @@ def test_a_dropped_node_does_not_come_back() -> None:
     explorer.tell(lease, Skip("robots"))
     explorer.tell(second, Visit(1.0, [Link("c", 1.0)]))
     assert [lease.node for lease in explorer.ask(5)] == ["d"]
+
+
+def test_half_a_word_is_refused_before_anything_changes() -> None:
+    explorer = sonde.Explorer("auto", budget=2)
+    explorer.add_seeds(["a"])
+    (lease,) = explorer.ask()
+    with pytest.raises(sonde.InputError, match="visit of 'a': words of links have two bytes each"):
+        explorer.tell(lease, Visit(1.0, [Link("b", words=b"odd")]))
+    assert explorer.tell(lease, Visit(1.0, [Link("b", words=b"even")])) == 1.0
 
 
 @pytest.mark.parametrize("score", [-1.0, math.nan, math.inf])

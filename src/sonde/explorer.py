@@ -44,11 +44,13 @@ class Open:
 @dataclass(frozen=True, slots=True)
 class Opinion:
     """What one estimator says of a frontier node; ``rank`` is 0 beyond what was looked at, and
-    ``None`` where it was not looked up."""
+    ``None`` where it was not looked up. ``reasons`` say in words what the estimate rests on, where
+    the estimator can."""
 
     chooser: str
     estimate: float
     rank: int | None
+    reasons: tuple[str, ...] = ()
 
 
 class Explorer:
@@ -298,6 +300,8 @@ class Explorer:
         scores = [visit.score, *(link.score for link in visit.links)]
         if not all(0 <= score < math.inf for score in scores):
             raise InputError(f"visit of {node!r}: scores must be finite numbers of 0 or more")
+        if any(len(link.words) % 2 for link in visit.links):
+            raise InputError(f"visit of {node!r}: words of links have two bytes each")
         return gain_of(self.objective, node, visit)
 
     def _learn(self, opened: Open, node: Node, visit: Visit, gain: float) -> None:
@@ -308,6 +312,8 @@ class Explorer:
         if opened.leaf >= 0:
             model.learn(opened.leaf, opened.snapshot, gain)
         alphas: dict[int, float] = {}
+        words: dict[int, bytes] = {}
+        wordy = model.links.wordy
         known = self._numbers.get
         for link in visit.links:  # parallel links count as one, at the first one's place
             target = known(link.target)
@@ -315,7 +321,9 @@ class Explorer:
                 target = self._number(link.target, link.group, link.place)
             if target != opened.number:
                 alphas[target] = alphas.get(target, 0.0) + link.score
-        start = model.links.append(list(alphas), list(alphas.values()))
+                if wordy:
+                    words[target] = words.get(target, b"") + link.words
+        start = model.links.append(list(alphas), list(alphas.values()), list(words.values()))
         if model.places is not None:
             self._tell_places(start, list(alphas), visit.links)
         model.visit(opened.number, visit.score, start, start + len(alphas))
@@ -423,13 +431,15 @@ class Explorer:
         frontier = self._model.frontier
         slot = int(frontier.slot_of[self._numbers[node]])
         opinions = []
-        for name, leaf in zip(self._choosers, frontier.leaves, strict=True):
+        for estimator, leaf in zip(self.estimator.leaves(), frontier.leaves, strict=True):
+            name = str(estimator)
             if name == "random":
                 continue
             if limit and not leaf.active:
                 leaf.catch_up()  # it had no turn yet, and has not followed the frontier
             rank = int(leaf.rank(slot, limit)) if limit else None
-            opinions.append(Opinion(name, float(leaf.estimate(slot)), rank))
+            reasons = estimator.reasons(leaf, slot)
+            opinions.append(Opinion(name, float(leaf.estimate(slot)), rank, reasons))
         return opinions
 
     @property

@@ -48,12 +48,16 @@ class Place(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A directed edge seen on a visit; ``score`` says how promising its context looks."""
+    """A directed edge seen on a visit; ``score`` says how promising its context looks.
+
+    ``words`` are what it is called, two bytes a word, as ``sonde.sources.words`` gives them.
+    """
 
     target: Node
     score: float = 0.0
     group: Group = None
     place: Place | None = None
+    words: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,6 +192,7 @@ class _Plan:
             nodes=graph.node_count,
             links=(graph.targets, graph.link_scores),
             places=lambda: graph.places,
+            words=graph.link_words if self.estimator.reads_words() else None,
             truths=(graph.scores > 0).astype(np.float64) if counted else graph.scores,
         )
         kind = ("sum", "count", "distinct").index(str(self.objective))
@@ -271,6 +272,13 @@ def recorded_visits(
     records = records_of(graph) if with_records else None
     places = graph.places if with_places else None
     names = graph.names.to_pylist()
+    wording = graph.link_words
+
+    def words(link: int) -> bytes:
+        if wording is None:
+            return b""
+        found = wording.words[wording.first[link] : wording.first[link + 1]]
+        return found.astype("<u2").tobytes()
 
     def visit(node: Node) -> Visit:
         number = graph.index(node)
@@ -281,14 +289,14 @@ def recorded_visits(
                 Link(
                     names[target],
                     score,
-                    place=None if places is None else places.of(target, links.start + order),
+                    place=None if places is None else places.of(target, link),
+                    words=words(link),
                 )
-                for order, (target, score) in enumerate(
-                    zip(
-                        graph.targets[links].tolist(),
-                        graph.link_scores[links].tolist(),
-                        strict=True,
-                    )
+                for link, target, score in zip(
+                    range(links.start, links.stop),
+                    graph.targets[links].tolist(),
+                    graph.link_scores[links].tolist(),
+                    strict=True,
                 )
             ],
             records=records.of(number) if records is not None else (),

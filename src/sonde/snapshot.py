@@ -27,18 +27,27 @@ LEARNED = {
         "features block_first block_rows block_room block_live block_seq block_next shelf_live "
         "shelf_seq group_head group_tail"
     ),
-    "Links": "count target alpha beta first last in_head in_tail in_next in_source",
+    "Links": (
+        "count target alpha word_first words beta first last in_head in_tail in_next in_source"
+    ),
     "Dice": "s0 s1 s2 s3",
     "Model": "step",
     "Neighbourhood": "depth truths",
     "SecondLevel": "gathered",
     "Cash": "cash given virtual endowed",
+    "Vocabulary": "gained pages stamp total count mean stamps",
+    "Yields": (
+        "visits due sequence brought children shown_children shown_yield shown_weight gains "
+        "positive positives promised promises gained samples gained_positive samples_positive "
+        "scale promise unit levels"
+    ),
     "Navigation": "tolerance indegree share residual shown inflow waiting",
     "ExactNavigation": "indegree rank following order",
     "Places": "domain basename domains basenames rfu bfu repeats",
     "Feedback": "error near_sum near_count wide_sum wide_count",
     "Quickness": "mean deviation answers heard_of shown rows",
     "Tournament": "active",
+    "Expectation": "active",
     "Chance": "active",
     "Linear": "active divisor",
     "Regression": "active weights offset inverse",
@@ -58,6 +67,8 @@ def _objects(model: Any) -> Iterator[tuple[str, Any]]:
     yield "neighbourhood", model.neighbourhood
     for number, signal in enumerate(model.signals):
         yield f"signal{number}", signal
+        if hasattr(signal, "vocabulary"):
+            yield f"vocabulary{number}", signal.vocabulary
     for number, leaf in enumerate(model.frontier.leaves):
         yield f"leaf{number}", leaf
     for number, chooser in enumerate(model.chooser.family()):

@@ -66,7 +66,7 @@ def state(explorer: Explorer, picks: int = 40) -> object:
 
 
 @pytest.mark.parametrize("concurrency", [1, 16])
-@pytest.mark.parametrize("estimator", ["hybrid[ne,lnh,50]", "mab:eps=0.2[n,e,ne,deg]"])
+@pytest.mark.parametrize("estimator", ["auto", "hybrid[ne,lnh,50]", "mab:eps=0.2[n,e,ne,deg]"])
 def test_killed_at_many_points(tmp_path: Path, concurrency: int, estimator: str) -> None:
     dice = random.Random(concurrency)
     budget = 260
@@ -132,6 +132,7 @@ def test_the_log_gives_the_state_that_wrote_it(
         seeds = [site.url("/0", host) for host in (1, 2, 3, 4)]
         for number, estimator in enumerate(
             (
+                "auto",
                 "hybrid[ne,lnh,40]",
                 "mab:eps=0.3[n,e,ne,bfs]",
                 "mab:var[ne,deg]",
@@ -186,6 +187,7 @@ class Recorded:
                 place=Place(target % 2, f"b{target % 5}", 1 / (1 + target % 3), 0.3, target % 2)
                 if number % 4
                 else None,
+                words=bytes([number % 11, 0, target % 4, 1]),
             )
             for target in range(number * 3 + 1, number * 3 + 9)
             if target < 4000
@@ -193,7 +195,7 @@ class Recorded:
         return Visit(score=float(number % 4), links=links)
 
 
-@pytest.mark.parametrize("estimator", ["lnh", "mab:eps=0.2[n,e,ne]", "url+lnh"])
+@pytest.mark.parametrize("estimator", ["auto", "lnh", "mab:eps=0.2[n,e,ne]", "url+lnh"])
 def test_killed_and_resumed_equals_uninterrupted(tmp_path: Path, estimator: str) -> None:
     settings: dict[str, Any] = {"budget": 200, "concurrency": 1, "estimator": estimator, "seed": 5}
     whole = Recorded()
@@ -254,6 +256,7 @@ def test_a_run_of_the_first_version_goes_on(tmp_path: Path) -> None:
         Crawl(site.url("/0"), path=folder, budget=10, **settings).run_to_end()
         database = sqlite3.connect(folder / DATABASE)
         database.execute("ALTER TABLE pages DROP COLUMN places")
+        database.execute("ALTER TABLE pages DROP COLUMN words")
         database.execute("PRAGMA user_version = 1")
         database.close()
         with RunReader(folder) as run:  # looked at as it is

@@ -1,7 +1,7 @@
 """The obvious crawler: rescores the whole frontier at every step, in plain Python.
 
-It follows the definitions word by word and shares nothing with the package but the dice. What it
-computes, the compiled replay and the explorer must compute too.
+It follows the definitions word by word and shares nothing with the package but the dice and the
+numbers of words. What it computes, the compiled replay and the explorer must compute too.
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from sonde import kernels
+from sonde.sources.words import link_words
 
 Dice: Any = kernels.load("compiled").dice.Dice
 
@@ -24,6 +27,7 @@ class World:
     links: dict[int, list[tuple[int, float]]]
     records: dict[int, list[str]] = field(default_factory=dict)
     places: dict[int, tuple[str, str]] = field(default_factory=dict)  # domain and basename
+    anchors: dict[tuple[int, int], str] = field(default_factory=dict)
 
 
 class Seen:
@@ -37,6 +41,10 @@ class Seen:
         self.discovered: list[int] = []
         self.places = world.places  # what a URL says of itself can be seen without a visit
         self.depth: dict[int, int] = {}
+        self.words = {
+            link: np.frombuffer(link_words(text), "<u2").tolist()
+            for link, text in world.anchors.items()
+        }
 
     def visit(self, node: int) -> None:
         self.visited.append(node)
@@ -370,6 +378,127 @@ class Navigation(Leaf):
         return (1 - self.keep) * (total / len(parents))
 
 
+class Yield(Leaf):
+    """Parent yields and words, each number as old as the definition says."""
+
+    def __init__(self, patience: float, weights: tuple[float, float, float, float]) -> None:
+        self.patience, self.weights = patience, weights
+        self.told: float | None = None
+        self.due = 1
+        self.gains: dict[int, float] = {}
+        self.all_gains: list[float] = []
+        self.brought: dict[int, float] = {}
+        self.children: dict[int, int] = {}
+        self.shown: dict[int, tuple[int, float, float]] = {}
+        self.sums: dict[int, list[float]] = {}  # weight, worth, share, words
+        self.scale = self.promise = self.unit = 1.0
+        self.levels = [0.0] * 6
+        self.about: dict[int, tuple[float, float]] = {}
+        self.mean = 0.0
+
+    def learn(self, sample: Any, gain: float) -> None:
+        self.told = gain
+
+    def level(self, score: float) -> int:
+        if score <= 0:
+            return 0
+        return 1 + sum(2.0 * score / self.scale >= bound for bound in (1.0, 2.0, 3.0, 4.0))
+
+    def show(self, seen: Seen, u: int) -> tuple[float, float]:
+        """What u passes on; how much that is more than before."""
+        _, weight, mean = self.shown.get(u, (0, 0.0, 0.0))
+        count = self.children[u] + self.patience
+        usual = self.levels[self.level(seen.score[u])]
+        shown = (self.brought[u] + self.patience * usual) / count
+        self.shown[u] = self.children[u], count / self.patience, shown
+        return count / self.patience - weight, count / self.patience * shown - weight * mean
+
+    def add(self, node: int, place: int, amount: float) -> None:
+        self.sums.setdefault(node, [0.0, 0.0, 0.0, 0.0])[place] += amount
+
+    def value(self, seen: Seen, u: int, v: int) -> float:
+        words = seen.words.get((u, v), ())
+        total = 0.0
+        for word in words:
+            gain, pages = self.about.get(word, (0.0, 0.0))
+            total += (gain + 10.0 * self.mean) / (pages + 10.0) - self.mean
+        return total / math.sqrt(len(words)) if words else 0.0
+
+    def visited(self, seen: Seen, node: int) -> None:
+        gain = seen.score[node] if self.told is None else self.told
+        links = seen.links[node]
+        self.all_gains.append(gain)
+        if self.told is not None:
+            self.gains[node] = gain
+            for u, _ in seen.parents(node):
+                self.brought[u] += gain
+                self.children[u] += 1
+                if 2 * (self.children[u] - self.shown[u][0]) >= self.shown[u][0]:
+                    weight, worth = self.show(seen, u)
+                    for v, _ in seen.links[u]:
+                        self.add(v, 0, weight)
+                        self.add(v, 1, worth)
+        self.told = None
+        said = [seen.words.get((u, node), ()) for u, _ in seen.parents(node)]
+        said += [seen.words.get((node, v), ()) for v, _ in links]
+        for word in {word for words in said for word in words}:
+            before, pages = self.about.get(word, (0.0, 0.0))
+            self.about[word] = before + gain, pages + 1
+        self.brought[node] = 0.0
+        self.children[node] = 0
+        for v, _ in links:
+            if v in self.gains:
+                self.brought[node] += self.gains[v]
+                self.children[node] += 1
+        self.show(seen, node)
+        _, weight, shown = self.shown[node]
+        for v, _ in links:
+            self.add(v, 0, weight)
+            self.add(v, 1, weight * shown)
+            self.add(v, 2, seen.score[node] / len(links))
+            self.add(v, 3, self.value(seen, node, v))
+        if len(seen.visited) >= self.due:
+            self.revise(seen)
+
+    def revise(self, seen: Seen) -> None:
+        self.due = len(seen.visited) + max(1, len(seen.visited) // 4)
+        scores = [seen.score[u] for u in seen.visited if seen.score[u] > 0]
+        alphas = [a for u in seen.visited for _, a in seen.links[u] if a > 0]
+        sampled = [self.gains[u] for u in seen.visited if u in self.gains]
+        positive = [gain for gain in sampled if gain > 0]
+        self.scale = aggregate(scores, "avg") if scores else 1.0
+        self.promise = aggregate(alphas, "avg") if alphas else 1.0
+        self.unit = (aggregate(positive, "sum") + 5.0 * self.scale) / (len(positive) + 5.0)
+        usual = (aggregate(sampled, "sum") + 3.0 * (0.2 * self.unit)) / (len(sampled) + 3.0)
+        for level in range(6):
+            alike = [u for u in seen.visited if self.level(seen.score[u]) == level]
+            brought = aggregate([self.brought[u] for u in alike], "sum")
+            children = sum(self.children[u] for u in alike)
+            self.levels[level] = (brought + 5.0 * usual) / (children + 5.0)
+        self.mean = aggregate(self.all_gains, "avg")
+        for sums in self.sums.values():
+            sums[0] = sums[1] = sums[3] = 0.0
+        for u in seen.visited:
+            self.show(seen, u)
+            _, weight, shown = self.shown[u]
+            for v, _ in seen.links[u]:
+                self.add(v, 0, weight)
+                self.add(v, 1, weight * shown)
+                self.add(v, 3, self.value(seen, u, v))
+
+    def estimate(self, seen: Seen, node: int) -> float:
+        weight, worth, share, words = self.sums[node]
+        parents = seen.parents(node)
+        alpha = aggregate([alpha for _, alpha in parents], "sum")
+        by_degree, by_link, by_share, by_words = self.weights
+        base = by_degree * math.log1p(len(parents))
+        base += by_link * math.log1p(alpha / self.promise)
+        base += by_share * math.log1p(20.0 * share / self.scale)
+        base *= self.unit
+        base += by_words * words / len(parents)
+        return worth / weight + base
+
+
 class Hybrid:
     def __init__(self, first: Any, second: Any, steps: int) -> None:
         self.first, self.second, self.steps = first, second, steps
@@ -469,6 +598,8 @@ def build(spec: str, dice: Any, budget: int, gains: Gains) -> Any:
             first, second = (build(part, dice, budget, gains) for part in parts[:2])
             return Hybrid(first, second, int(parts[2]))
         rule, _, value = arguments[0].partition("=")
+        for argument in arguments[1:]:  # mab:var:eps=0.5
+            value = argument.partition("=")[2]
         arms = [build(part, dice, budget, gains) for part in parts]
         return Bandit(rule, float(value or 0.1), arms, dice, budget)
     how = arguments[0] if arguments else "sum"
@@ -480,6 +611,11 @@ def build(spec: str, dice: Any, budget: int, gains: Gains) -> Any:
     if name == "nr":
         keep = next((float(a[2:]) for a in arguments if a.startswith("d=")), 0.5)
         return Navigation(keep)
+    if name in ("yield", "auto"):
+        options = {key: float(value) for key, _, value in (a.partition("=") for a in arguments)}
+        usual = {"deg": 0.1, "e": 0.3, "share": 0.1, "words": 1.0}
+        weights = [options.get(key, usual[key] if name == "auto" else 0.0) for key in usual]
+        return Yield(options.get("k", 10.0), tuple(weights))  # type: ignore[arg-type]
     if name.endswith("2"):
         return Second(name[:-1], how)
     if name in ("n", "e", "ne", "deg"):

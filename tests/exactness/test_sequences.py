@@ -36,6 +36,10 @@ LEAVES = [
     "opic:ne",
     "nr:exact",
     "nr:exact:d=0.25",
+    "yield",
+    "yield:k=2",
+    "auto",
+    "auto:k=0.5:words=3:share=0",
 ]
 COMBINED = [
     "hybrid[ne,lnh,3]",
@@ -47,7 +51,10 @@ COMBINED = [
     "mab:var:eps=0.5[n,lnh:max,random]",
     "mab:eps=0.3[hybrid[n,e,2],mab:eps=0.5[deg,opic],lnh]",
     "hybrid[mab:eps=0.5[n,e],lnh,5]",
+    "hybrid[n,auto,3]",
+    "mab:eps=0.5[yield,auto,n]",
 ]
+ANCHORS = ("", "", "jazz", "jazz tide", "tide gauge", "sea level, tide")
 
 
 @st.composite
@@ -63,11 +70,22 @@ def worlds(draw: st.DrawFn, largest: int = 12) -> tuple[reference.World, list[in
             known.append((target, alpha))
     records = {v: draw(st.lists(st.sampled_from("abcde"), max_size=3)) for v in range(count)}
     seeds = draw(st.lists(nodes, min_size=1, max_size=3, unique=True))
-    return reference.World(dict(enumerate(scores)), links, records), seeds
+    # What links are called is drawn once for a target and a parity, so that words mean something.
+    called = draw(st.lists(st.sampled_from(ANCHORS), min_size=count, max_size=count))
+    anchors = {(u, v): called[v - u % 2] for u in links for v, _ in links[u]}
+    return reference.World(dict(enumerate(scores)), links, records, anchors=anchors), seeds
 
 
 def graph_of(world: reference.World) -> Graph:
     edges = [(u, v, alpha) for u, links in world.links.items() for v, alpha in links]
+    table = pa.table(
+        {
+            "source": pa.array([u for u, _, _ in edges], pa.int64()),
+            "target": pa.array([v for _, v, _ in edges], pa.int64()),
+            "score": pa.array([alpha for _, _, alpha in edges], pa.float64()),
+            "anchor": pa.array([world.anchors.get((u, v), "") for u, v, _ in edges], pa.string()),
+        }
+    )
     nodes = pa.table(
         {
             "node": pa.array(list(world.scores), pa.int64()),
@@ -75,7 +93,7 @@ def graph_of(world: reference.World) -> Graph:
             "records": pa.array([world.records.get(v, []) for v in world.scores]),
         }
     )
-    return Graph.from_edges(edges, nodes)
+    return Graph.from_edges(table, nodes)
 
 
 def told(graph: Graph, seeds: list[int], spec: str, **settings: Any) -> list[int]:
@@ -112,7 +130,9 @@ def test_greedy(
     assert told(graph, seeds, spec, budget=budget, seed=seed) == expected.sequence
 
 
-@pytest.mark.parametrize("spec", ["oracle", "n", "lnh", "opic:n", "mab:eps=0.5[n,lnh,random]"])
+@pytest.mark.parametrize(
+    "spec", ["oracle", "n", "lnh", "opic:n", "auto", "mab:eps=0.5[n,lnh,random]"]
+)
 @settings(max_examples=60, deadline=None)
 @given(
     drawn=worlds(),

@@ -7,13 +7,19 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from store_runs import SMALL, Recorder, make_run, url
 
 from sonde.errors import InputError
+from sonde.records import Link, Visit
 from sonde.store import summary
+from sonde.store.history import entries, nodes
 from sonde.store.reading import DATABASE, RunReader
+from sonde.store.run import Run
 from sonde.store.schema import VERSION
 from sonde.store.tracing import trace
+from sonde.store.wording import pack, unpack
 
 
 @pytest.fixture(scope="module")
@@ -229,3 +235,35 @@ def test_a_damaged_database_is_said_to_be_one(folder: Path, tmp_path: Path) -> N
     path.write_bytes(data)
     with pytest.raises(InputError, match="cannot be read"), RunReader(tmp_path / "run") as run:
         summary.totals(run)
+
+
+def test_a_run_of_the_first_version_is_read_and_taken_up(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without words and places: reading leaves it as it is, opening it brings it up to date."""
+    make_run(tmp_path / "run")
+    with sqlite3.connect(tmp_path / "run" / DATABASE) as database:
+        database.execute("ALTER TABLE pages DROP COLUMN words")
+        database.execute("ALTER TABLE pages DROP COLUMN places")
+        database.execute("PRAGMA user_version = 1")
+    database.close()
+    with RunReader(tmp_path / "run") as run:
+        told = [entry.outcome for entry in entries(run.database, nodes(run.database))]
+        assert run.one("PRAGMA user_version") == (1,)
+    assert any(isinstance(outcome, Visit) and outcome.links for outcome in told)
+    opened = Run.open(tmp_path / "run")
+    try:
+        assert opened.database.execute("PRAGMA user_version").fetchone() == (VERSION,)
+        assert opened.database.execute("SELECT max(words) FROM pages").fetchone() == (None,)
+        again = [entry.outcome for entry in entries(opened.database, nodes(opened.database))]
+    finally:
+        opened.abandon()
+        opened.journal.let_go()
+    assert again == told
+
+
+@given(st.lists(st.lists(st.binary(min_size=2, max_size=2), max_size=4).map(b"".join), max_size=6))
+def test_words_are_read_back_as_they_were_packed(words: list[bytes]) -> None:
+    packed = pack([Link(str(number), words=each) for number, each in enumerate(words)])
+    assert unpack(packed, len(words)) == words
+    assert (packed is None) == (not any(words))

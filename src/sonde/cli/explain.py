@@ -131,6 +131,11 @@ def _print(reader: RunReader, found: Trace, moments: list[Moment], at: int | Non
                 for opinion in moment.opinions
             ],
         )
+        for opinion in moments[-1].opinions:
+            if opinion.reasons:
+                print(f"\nwhy {opinion.chooser} said {number(opinion.estimate)}")
+                for reason in opinion.reasons:
+                    print(f"  {reason}")
 
 
 def _verdict(reader: RunReader, found: Trace, moments: list[Moment]) -> str:

@@ -25,7 +25,7 @@ from sonde.sources.graph import Graph
 
 _EXAMPLES = """examples:
   sonde lab run lead graph/ -o results/
-  sonde lab compare graph/ --estimators 'n,e,ne,hybrid[ne,lnh,1000]' -o figures/
+  sonde lab compare graph/ --estimators 'n,e,ne,auto' -o figures/
   sonde lab bound graph/ --random-seeds 50 --budget 1000
   sonde lab gossip overlay/ --estimators e,n --budget 300
 """
@@ -100,7 +100,7 @@ def _add_compare(kinds: Any) -> None:
         kinds,
         "compare",
         "compare estimators, paired over seed graphs",
-        "example:\n  sonde lab compare graph/ --estimators 'n,e,ne,hybrid[ne,lnh,1000]' -o figures/"
+        "example:\n  sonde lab compare graph/ --estimators 'n,e,ne,auto' -o figures/"
         "\n\nAn estimator of your own is @module.Class, found on the Python path.",
     )
     _add_graphs(parser, COMPARE)

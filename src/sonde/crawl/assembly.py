@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from sys import intern
 
 from sonde.crawl.book import VISITED, Book
@@ -27,6 +27,7 @@ from sonde.sources.web.page import Page, PageLink, plain_page, read_page
 from sonde.sources.web.pdf import read_pdf
 from sonde.sources.web.place import places
 from sonde.sources.web.robots import RobotsCache, directives
+from sonde.sources.words import page_words
 from sonde.store.packing import packed
 
 HTML = frozenset(("text/html", "application/xhtml+xml", ""))
@@ -70,6 +71,7 @@ class Assembler:
         self.keep = keep
         self.scored = False  # since the scorer's state was last handed over
         self._domains: dict[str, str] = {}  # of basenames
+        self._reads_words = book.explorer.estimator.reads_words()
         self._languages = tuple(language.lower() for language in settings.languages)
 
     # -- reading -------------------------------------------------------------------------------
@@ -124,7 +126,7 @@ class Assembler:
             beta = 0.0
         links: list[Link] = []
         if not (orders.nofollow and self.settings.nofollow):
-            links = self._links(page.links, alphas, depth + 1, lease.number, now)
+            links = self._links(page, alphas, depth + 1, lease.number, now)
         self.memory.visited(url, page.url, canonical, mark)
         kept = not orders.noindex
         return PageVisit(
@@ -165,7 +167,7 @@ class Assembler:
         self.scored = True
         return PageVisit(
             score=0.0,
-            links=self._links(spans, alphas, depth, lease.number, now),
+            links=self._links(page, alphas, depth, lease.number, now),
             facts=PageFacts(
                 final_url=response.url,
                 status=response.status,
@@ -205,18 +207,18 @@ class Assembler:
 
     def _links(
         self,
-        links: Sequence[PageLink],
+        page: Page,
         alphas: Sequence[float],
         depth: int,
         lease: int,
         now: float,
     ) -> list[Link]:
-        """The links to follow, each target once, with the sum of its promises."""
+        """The links to follow, each target once, with the sum of its promises and its words."""
         number_of = self.book.explorer.number_of
         stands_for, factor_of = self.stands_for, self.memory.traps.factor
         heeds = self.settings.nofollow
         promised: dict[str, float] = {}
-        for link, alpha in zip(links, alphas, strict=True):
+        for link, alpha in zip(page.links, alphas, strict=True):
             url = link.url
             if heeds and link.nofollow:
                 if number_of(url) is None:
@@ -224,6 +226,7 @@ class Assembler:
             else:
                 promised[url] = promised.get(url, 0.0) + alpha
         found: dict[str, float] = {}
+        named: dict[str, str] = {}
         renamed: dict[str, str] = {}
         for url, alpha in promised.items():
             target = stands_for(url)
@@ -237,23 +240,33 @@ class Assembler:
             if target != url and number_of(url) is None:
                 self.book.journal.refuse(url, "duplicate", lease)
             found[target] = found.get(target, 0.0) + alpha * factor_of(target)
+            named.setdefault(url, target)
+        words = self._words(page, named) if self._reads_words else {}
         # One string a host, not one a link: there are a million links to remember.
-        if not self.book.explorer.placed:
-            return [
-                Link(target, alpha, intern(group_of(target))) for target, alpha in found.items()
-            ]
-        known = self._places(links, renamed)
+        known = self._places(page.links, renamed) if self.book.explorer.placed else {}
         return [
-            Link(target, alpha, intern(group_of(target)), known[target])
+            Link(target, alpha, intern(group_of(target)), known.get(target), words.get(target, b""))
             for target, alpha in found.items()
         ]
 
-    def _places(self, links: Sequence[PageLink], renamed: dict[str, str]) -> dict[str, Place]:
+    def _places(self, links: Sequence[PageLink], renamed: Mapping[str, str]) -> dict[str, Place]:
         """What a page says by its links' URLs: by all of them, also those that are not followed."""
         times = Counter([link.url for link in links])
         for url, name in renamed.items():
             times[name] += times.pop(url)
         return places(times, self._domains)
+
+    def _words(self, page: Page, named: Mapping[str, str]) -> dict[str, bytes]:
+        """What a page calls the targets that it names: of several links the longest anchor."""
+        spans: dict[str, tuple[int, int]] = {}
+        for link in page.links:
+            target = named.get(link.url)
+            if target is not None:
+                span = spans.get(target)
+                if span is None or link.end - link.start > span[1] - span[0]:
+                    spans[target] = link.start, link.end
+        words = page_words(page.text, list(spans.values()), list(spans), page.window)
+        return dict(zip(spans, words, strict=True))
 
     def _refusal(self, url: str, depth: int, now: float) -> str | None:
         """Why a URL never seen before is not put on the frontier."""

@@ -24,6 +24,7 @@ from sonde.sources.facts import PageFacts, PageVisit
 from sonde.store.history import pack_places, units_of
 from sonde.store.packing import packed
 from sonde.store.run import Run
+from sonde.store.wording import pack
 
 WAITING, LEASED, VISITED, DROPPED = range(4)
 """What became of a node."""
@@ -286,6 +287,7 @@ class Book:
                 targets,
                 scores,
                 places,
+                pack(visit.links),
             ),
         )
 

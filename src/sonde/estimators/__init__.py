@@ -12,6 +12,8 @@ text form, and ``estimator_from`` reads it:
     opic  opic:e  opic:n  opic:ne           cash handed on along links
     nr  nr:exact  nr:d=0.3                  navigational rank
     url  url+lnh  url:-arf  url:bfu=1:arf=2 URL significance: learned, less a measure, given weights
+    yield  yield:k=5                        what the parents' other children have brought
+    auto  auto:words=0                      the same, with degree, link scores, shares and words
     hybrid[first,second,steps]              one, then another that has learned meanwhile
     mab:eps=0.1[...]  mab:eps-first=0.1[...]  mab:var[...]      bandits over estimators
 
@@ -29,11 +31,13 @@ from sonde.estimators.linear import Feature, LinearNeighbourhood
 from sonde.estimators.significance import UrlSignificance
 from sonde.estimators.spec import DEFAULT, estimator_from, split_list
 from sonde.estimators.yardsticks import BreadthFirst, Oracle, Random
+from sonde.estimators.yields import Auto, ParentYield
 
 __all__ = [
     "DEFAULT",
     "FEATURES",
     "Assembly",
+    "Auto",
     "BreadthFirst",
     "Custom",
     "EpsilonFirst",
@@ -45,6 +49,7 @@ __all__ = [
     "NavigationalRank",
     "Opic",
     "Oracle",
+    "ParentYield",
     "Random",
     "UrlSignificance",
     "VariableEpsilonFirst",

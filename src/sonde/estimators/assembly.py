@@ -26,8 +26,16 @@ class Estimator(Protocol):
         """Whether it needs the links of visited nodes after their visit."""
         ...
 
+    def reads_words(self) -> bool:
+        """Whether it learns from the words that links carry."""
+        ...
+
     def leaves(self) -> tuple[Estimator, ...]:
         """The estimators that pick, in the order in which they grow."""
+        ...
+
+    def reasons(self, leaf: Any, slot: int) -> tuple[str, ...]:
+        """What its estimate of a row rests on, in words, where there is more to say than that."""
         ...
 
     def grow(self, assembly: Assembly) -> Any:
@@ -40,6 +48,12 @@ class Leaf:
 
     def remembers(self) -> bool:
         return False
+
+    def reads_words(self) -> bool:
+        return False
+
+    def reasons(self, leaf: Any, slot: int) -> tuple[str, ...]:
+        return ()
 
     def leaves(self: Any) -> tuple[Estimator, ...]:
         return (self,)
@@ -122,15 +136,17 @@ def assemble(
     grouped: bool = False,
     links: tuple[Any, Any] | None = None,
     places: Callable[[], Any] | None = None,
+    words: tuple[Any, Any] | None = None,
     truths: Floats | None = None,
     oracle: Callable[[Any], Floats] | None = None,
 ) -> Any:
     """Grow a model.
 
     `nodes` is how many nodes to make room for; `links` the target and score arrays of a recorded
-    graph, and `places` gives its `GraphPlaces` where they are wanted; `truths` the true value of
-    each node for an oracle, or `oracle` a function that gives them for node numbers, where they
-    change as the crawl goes on.
+    graph, `places` gives its `GraphPlaces` where they are wanted, and `words` where the words of
+    each link start and all words, where there are any (they are kept if the estimator reads words);
+    `truths` the true value of each node for an oracle, or `oracle` a function that gives them for
+    node numbers, where they change as the crawl goes on.
     """
     if engine not in ("compiled", "python"):
         raise SpecError(f"unknown engine {engine!r} (compiled or python)")
@@ -139,7 +155,10 @@ def assemble(
     columns = {name: number for number, name in enumerate(names)}
     frontier = modules.frontier.Frontier(len(names), nodes, grouped)
     target, alpha = links if links is not None else (None, None)
-    memory = modules.links.Links(nodes, estimator.remembers(), target, alpha)
+    first, numbers = words if words is not None else (None, None)
+    # An explorer has no recorded graph, and cannot know yet whether its links will have words.
+    wordy = estimator.reads_words() and (links is None or words is not None)
+    memory = modules.links.Links(nodes, estimator.remembers(), target, alpha, wordy, first, numbers)
     dice = modules.dice.Dice(seed)
     assembly = Assembly(
         modules, columns, frontier, memory, dice, nodes, budget, truths is not None, oracle

@@ -43,6 +43,12 @@ class Hybrid:
     def remembers(self) -> bool:
         return self.first.remembers() or self.second.remembers()
 
+    def reads_words(self) -> bool:
+        return self.first.reads_words() or self.second.reads_words()
+
+    def reasons(self, leaf: Any, slot: int) -> tuple[str, ...]:
+        return ()  # those of the leaves count
+
     def leaves(self) -> tuple[Estimator, ...]:
         return self.first.leaves() + self.second.leaves()
 
@@ -72,6 +78,12 @@ class _Bandit:
 
     def remembers(self) -> bool:
         return any(arm.remembers() for arm in self.arms)
+
+    def reads_words(self) -> bool:
+        return any(arm.reads_words() for arm in self.arms)
+
+    def reasons(self, leaf: Any, slot: int) -> tuple[str, ...]:
+        return ()  # those of the leaves count
 
     def leaves(self) -> tuple[Estimator, ...]:
         return tuple(leaf for arm in self.arms for leaf in arm.leaves())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 
 from sonde.errors import SpecError
 from sonde.estimators.assembly import Estimator
@@ -13,9 +14,10 @@ from sonde.estimators.flow import NavigationalRank, Opic
 from sonde.estimators.linear import Feature, LinearNeighbourhood
 from sonde.estimators.significance import url_significance
 from sonde.estimators.yardsticks import BreadthFirst, Oracle, Random
+from sonde.estimators.yields import OPTIONS, Auto, ParentYield
 from sonde.protocols import CustomEstimator
 
-DEFAULT = "hybrid[ne,lnh,1000]"
+DEFAULT = "auto"
 
 
 def split_list(text: str) -> list[str]:
@@ -69,6 +71,8 @@ def _plain(text: str, name: str, arguments: list[str]) -> Estimator:
         return _navigational(text, arguments)
     if name in ("url", "url+lnh"):
         return url_significance(text, name, arguments)
+    if name in (ParentYield.name, Auto.name):
+        return _yielding(text, ParentYield if name == ParentYield.name else Auto, arguments)
     if len(arguments) <= 1:
         argument = arguments[0] if arguments else ""
         if name.removesuffix("2") in KINDS:
@@ -79,7 +83,7 @@ def _plain(text: str, name: str, arguments: list[str]) -> Estimator:
             return Opic(argument)
     raise SpecError(
         f"unknown estimator {text!r} (random, bfs, oracle, deg, n, e, ne, deg2, n2, e2, ne2, lnh, "
-        f"lnh2, opic, nr, url, url+lnh, hybrid[...] or mab:...[...])"
+        f"lnh2, opic, nr, yield, auto, url, url+lnh, hybrid[...] or mab:...[...])"
     )
 
 
@@ -97,12 +101,26 @@ def _navigational(text: str, arguments: list[str]) -> Estimator:
     return NavigationalRank(keep, exact)
 
 
+def _yielding(text: str, kind: type[ParentYield], arguments: list[str]) -> Estimator:
+    parameters = {OPTIONS[part.name]: part.name for part in fields(kind)}
+    chosen = {}
+    for argument in arguments:
+        key, _, value = argument.partition("=")
+        if key not in parameters:
+            raise SpecError(
+                f"estimator {text!r}: {kind.name} takes "
+                f"{', '.join(f'{name}=...' for name in parameters)}, not {argument!r}"
+            )
+        chosen[parameters[key]] = _number(text, value)
+    return kind(**chosen)
+
+
 def _combined(text: str, name: str, arguments: list[str], parts: list[str]) -> Estimator:
     if name == "hybrid" and not arguments:
         if len(parts) != 3 or not parts[2].isdecimal():
             raise SpecError(
                 f"estimator {text!r}: hybrid takes two estimators and a number of steps, "
-                f"as in {DEFAULT}"
+                f"as in hybrid[ne,lnh,1000]"
             )
         return Hybrid(estimator_from(parts[0]), estimator_from(parts[1]), int(parts[2]))
     if name != "mab" or not arguments:

@@ -9,12 +9,12 @@ The nouns, from the bottom: ``Dice`` draws; the ``Frontier`` is the table of row
 visited; a ``Leaf`` ranks it (``Tournament``, ``Linear``, ``Regression``, ``Relevance``,
 ``Chance``, ``Custom``); a ``Chooser`` says which leaf picks; ``Links`` remember what was seen; a
 ``Signal`` turns what is told into features (``Neighbourhood``, ``SecondLevel``, ``Cash``,
-``Navigation``, ``Places``, ``Feedback``, ``Quickness``); the ``Model`` ties them together;
-``replay`` runs a model over a recorded graph. Apart from these stand the kernels of graphs:
-``adjacency`` and ``naming`` build them, ``coverage`` chooses seeds, ``harvest`` judges crawls; and
-those of the most cited: ``Weights`` and a ``Summit`` under ``Expansion`` and ``Recrawl``, which
-``discovery`` and ``Tracking`` drive. ``wikitext`` strips text of its markup, ``markup`` reads
-HTML, ``prints`` makes fingerprints.
+``Navigation``, ``Places``, ``Feedback``, ``Quickness``, ``Yields`` with its ``Vocabulary``); the
+``Model`` ties them together; ``replay`` runs a model over a recorded graph. Apart from these stand
+the kernels of graphs: ``adjacency`` and ``naming`` build them, ``coverage`` chooses seeds,
+``harvest`` judges crawls; and those of the most cited: ``Weights`` and a ``Summit`` under
+``Expansion`` and ``Recrawl``, which ``discovery`` and ``Tracking`` drive. ``spelling`` numbers
+words, ``wikitext`` strips text of its markup, ``markup`` reads HTML, ``prints`` makes fingerprints.
 
 A model is built for one engine: ``load("compiled")`` or ``load("python")``.
 """
@@ -31,7 +31,8 @@ from types import ModuleType, SimpleNamespace
 
 NAMES = (
     "dice frontier tournament linear regression chance custom chooser links signals "
-    "neighbourhood second cash navigation places feedback quickness relevance model replay "
+    "neighbourhood second cash navigation places feedback quickness relevance words yields "
+    "spelling model replay "
     "weights summit expansion recrawl discovery tracking"
 ).split()
 

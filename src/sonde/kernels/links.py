@@ -3,7 +3,8 @@
 The links of a visit stand in ``target`` and ``alpha`` from its first to its last position. On a
 recorded graph these are the graph's own arrays; in an explorer they grow, or, when nothing needs
 them after the visit (``remember`` off), hold the current visit alone. When remembered, every
-node's in-links from visited nodes form a list in order of discovery.
+node's in-links from visited nodes form a list in order of discovery. Where they are ``wordy``, the
+words of link l stand in ``words`` from word_first[l] to word_first[l + 1].
 """
 
 import cython
@@ -13,8 +14,13 @@ from sonde.kernels.frontier import grown
 
 
 class Links:
-    def __init__(self, nodes, remember, target=None, alpha=None):
+    def __init__(
+        self, nodes, remember, target=None, alpha=None, wordy=False, word_first=None, words=None
+    ):
         self.remember = remember
+        self.wordy = wordy
+        self.word_first = np.zeros(17, dtype=np.int64) if word_first is None else word_first
+        self.words = np.zeros(16, dtype=np.intc) if words is None else words
         self.count = 0
         self.target = np.zeros(16, dtype=np.intc) if target is None else target
         self.alpha = np.zeros(16) if alpha is None else alpha
@@ -36,8 +42,9 @@ class Links:
             self.in_head = grown(self.in_head, nodes, -1)
             self.in_tail = grown(self.in_tail, nodes, -1)
 
-    def append(self, targets, alphas):
-        """Write the links of one visit; the position where they start."""
+    def append(self, targets, alphas, words=()):
+        """Write the links of one visit, and the words of each as bytes, two a word; the position
+        where they start."""
         start = self.count if self.remember else 0
         end = start + len(targets)
         if end > self.target.shape[0]:
@@ -48,8 +55,19 @@ class Links:
                 self.in_source = grown(self.in_source, end, 0)
         np.asarray(self.target)[start:end] = targets
         np.asarray(self.alpha)[start:end] = alphas
+        if self.wordy:
+            self.append_words(start, end, words)
         self.count = end
         return start
+
+    def append_words(self, start, end, words):
+        if end >= self.word_first.shape[0]:
+            self.word_first = grown(self.word_first, end + 1, 0)
+        first = np.asarray(self.word_first)
+        first[start + 1 : end + 1] = first[start] + np.cumsum([len(each) // 2 for each in words])
+        if first[end] > self.words.shape[0]:
+            self.words = grown(self.words, first[end], 0)
+        np.asarray(self.words)[first[start] : first[end]] = np.frombuffer(b"".join(words), "<u2")
 
     def visited(self, node, score, start, end):
         if not self.remember:

@@ -83,13 +83,15 @@ class Crawl:
         return picks, clock
 
     def _model(self, graph: Graph, budget: int, seed: int) -> object:
+        estimator = estimator_of(self.estimator)
         return assemble(
-            estimator_of(self.estimator),
+            estimator,
             strategy_from(self.strategy),
             seed=seed,
             budget=budget,
             nodes=graph.node_count,
             links=(graph.targets, graph.link_scores),
             places=lambda: graph.places,
+            words=graph.link_words if estimator.reads_words() else None,
             truths=value_of(graph, self.objective),
         )

@@ -40,6 +40,8 @@ ESTIMATORS = (
     "hybrid[bfs,lnh,1000]",
     f"mab:eps=0.1[{_ARMS}]",
     f"mab:var[{_ARMS}]",
+    "yield",
+    "auto",
 )
 BANDITS = tuple(
     f"mab:{kind}={epsilon:g}[{_ARMS}]"

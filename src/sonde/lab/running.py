@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 
+from sonde.lab.crawls import estimator_of
 from sonde.lab.data.pool import end_with_parent
 from sonde.lab.progress import Shown
 from sonde.lab.units import Columns, Shelf, Unit
@@ -63,6 +64,8 @@ def _computed(graph: Graph, units: Sequence[Unit], workers: int) -> Iterable[tup
 def _forked(graph: Graph, units: Sequence[Unit], workers: int) -> Iterator[tuple[Unit, Columns]]:
     global _graph
     _graph = graph
+    if any(estimator_of(unit.crawl.estimator).reads_words() for unit in units):
+        _ = graph.link_words  # read once, before the fork
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), end_with_parent)
     try:
         with warnings.catch_warnings():

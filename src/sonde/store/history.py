@@ -16,10 +16,11 @@ import numpy as np
 
 from sonde.records import Failure, Lease, Link, Outcome, Place, Skip, Spend, Visit
 from sonde.sources.web.place import keys_of
+from sonde.store.wording import unpack
 
 _QUERY = """
 SELECT log.seq, log.kind, log.lease, log.node, log.data, arm, chooser, predicted,
-    outcome, reason, retry, score, requests, bytes, targets, scores, {places}
+    outcome, reason, retry, score, requests, bytes, targets, scores, {places}, {words}
 FROM log LEFT JOIN leases ON leases.number = log.lease
 LEFT JOIN pages ON pages.lease = log.lease AND log.kind = 'settle' AND log.seq > ?
 ORDER BY log.seq
@@ -56,7 +57,10 @@ def nodes(database: sqlite3.Connection) -> list[Known]:
 def entries(database: sqlite3.Connection, known: list[Known], restored: int = 0) -> Iterator[Entry]:
     """The log, in order. Up to the position `restored` a snapshot stands for what visits taught,
     so that their links are not read."""
-    query = _QUERY.format(places="places" if _has_places(database) else "NULL")
+    # A run of the first version that was only ever read has neither.
+    columns = {row[1] for row in database.execute("PRAGMA table_info(pages)")}
+    names = {name: name if name in columns else "NULL" for name in ("places", "words")}
+    query = _QUERY.format(**names)
     for row in database.execute(query, (restored,)):
         seq, kind, number, node, data, arm, chooser, predicted, *settled = row
         lease = None
@@ -68,11 +72,6 @@ def entries(database: sqlite3.Connection, known: list[Known], restored: int = 0)
         if kind in ("settle", "interrupt"):
             outcome = _outcome(known, told, *settled)
         yield Entry(seq, kind, node, told, lease, outcome)
-
-
-def _has_places(database: sqlite3.Connection) -> bool:
-    """Whether the run is of a version that keeps places."""
-    return any(row[1] == "places" for row in database.execute("PRAGMA table_info(pages)"))
 
 
 def _outcome(
@@ -87,6 +86,7 @@ def _outcome(
     targets: bytes | None,
     scores: bytes | None,
     places: bytes | None,
+    words: bytes | None,
 ) -> Outcome:
     spent = Spend(requests=requests, bytes=size, cost=told.get("cost", 0.0))
     if outcome == "visit":
@@ -97,8 +97,10 @@ def _outcome(
         return Visit(
             score=score or 0.0,
             links=[
-                Link(known[number].url, alpha, known[number].host, place)
-                for number, alpha, place in zip(numbers, alphas, told_places, strict=True)
+                Link(known[number].url, alpha, known[number].host, place, said)
+                for number, alpha, place, said in zip(
+                    numbers, alphas, told_places, unpack(words, len(numbers)), strict=True
+                )
             ],
             records=tuple(told.get("records", ())),
             spent=spent,

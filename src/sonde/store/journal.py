@@ -36,7 +36,7 @@ _INSERTS = {
     " requests = ?, bytes = ?, seconds = ?, settled = ? WHERE number = ?",
     "pages": "INSERT INTO pages (lease, node, final_url, status, media_type, language, title,"
     " fingerprint, digest, etag, modified, rtt, canonical, flags, text, warc, targets, scores,"
-    " places) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    " places, words) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     "refused": "INSERT OR IGNORE INTO refused VALUES (?, ?, ?)",
     "robots": "INSERT OR REPLACE INTO robots VALUES (?, ?, ?, ?, ?, ?)",
     "hosts": "INSERT OR REPLACE INTO hosts VALUES (?, ?, ?, ?, ?, ?, ?)",

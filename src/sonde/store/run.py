@@ -67,20 +67,24 @@ class Run:
     def create(cls, path: str | Path | None, config: Mapping[str, Any]) -> Run:
         """A new run. The folder may exist, but may not hold a run already."""
         folder = None if path is None else Path(path)
-        lock = None
-        if folder is None:
-            database = sqlite3.connect(":memory:", isolation_level=None)
-        else:
+        lock = database = None
+        if folder is not None:
             try:
                 folder.mkdir(parents=True, exist_ok=True)
                 lock = Lock(folder)
             except OSError as error:
                 raise InputError(f"{folder}: cannot be made: {error.strerror or error}") from None
-            database = _connected(folder / DATABASE)
         try:
-            if database.execute("SELECT 1 FROM sqlite_schema").fetchone() is not None:
-                raise InputError(f"{folder} already holds a run: resume it, or name another folder")
-            # One transaction: a process killed here leaves an empty database, not half a run.
+            if folder is None:
+                database = sqlite3.connect(":memory:", isolation_level=None)
+            else:
+                if (folder / DATABASE).exists():
+                    raise InputError(
+                        f"{folder} already holds a run: resume it, or name another folder"
+                    )
+                unfinished = folder / f"{DATABASE}.new"
+                unfinished.unlink(missing_ok=True)
+                database = sqlite3.connect(unfinished, isolation_level=None)
             database.executescript("BEGIN IMMEDIATE;" + SCHEMA)
             values = {"config": dict(config), "created": time.time()}
             database.executemany(
@@ -89,12 +93,17 @@ class Run:
             )
             database.execute(f"PRAGMA user_version = {VERSION}")
             database.execute("COMMIT")
+            if folder is not None:  # whole before it has its name: one that is killed leaves no run
+                database.close()
+                unfinished.replace(folder / DATABASE)
+                database = _connected(folder / DATABASE)
             return cls(folder, database, lock)
         except BaseException as error:
-            database.close()
+            if database is not None:
+                database.close()
             if lock is not None:
                 lock.release()
-            if isinstance(error, sqlite3.Error):
+            if isinstance(error, (sqlite3.Error, OSError)):
                 raise StoreError(f"{folder}: the run cannot be written: {error}") from None
             raise
 

@@ -90,7 +90,8 @@ CREATE TABLE pages (
     warc TEXT,                    -- file and offset of the response record, "name:offset"
     targets BLOB NOT NULL,
     scores BLOB NOT NULL,
-    places BLOB
+    places BLOB,
+    words BLOB                    -- of the links: NULL without any (see store/wording.py)
 );
 CREATE INDEX pages_node ON pages (node);
 
@@ -129,7 +130,9 @@ CREATE TABLE snapshots (
 ) WITHOUT ROWID;
 """
 
-UPGRADES = {1: "ALTER TABLE pages ADD COLUMN places BLOB;"}
+UPGRADES = {
+    1: "ALTER TABLE pages ADD COLUMN places BLOB; ALTER TABLE pages ADD COLUMN words BLOB;",
+}
 """What brings the tables of an older version to the next one; readers cope without."""
 
 TRACKING = """

@@ -25,6 +25,7 @@ from sonde.sources.graph.folder import open_folder
 from sonde.sources.graph.names import Names, names_of
 from sonde.sources.graph.places import GraphPlaces, places_of
 from sonde.sources.graph.saving import save
+from sonde.sources.graph.wording import Wording, wording
 
 
 class Graph:
@@ -136,6 +137,11 @@ class Graph:
     def places(self) -> GraphPlaces:
         """Where nodes live by their names, if these are URLs or paths."""
         return places_of(self.names, self.indptr, self.targets)
+
+    @cached_property
+    def link_words(self) -> Wording | None:
+        """The words of the links, where the edges have an `anchor` or a `context`."""
+        return wording(self.edge_columns, self.names, self.targets)
 
     @cached_property
     def _numbers_by_name(self) -> Names:

@@ -1,0 +1,45 @@
+cimport cython
+from sonde.kernels.signals cimport Signal
+from sonde.kernels.tournament cimport Tournament
+from sonde.kernels.words cimport Vocabulary
+
+cdef int LEVELS
+cdef double INFINITY, LEVEL_PATIENCE, GUESS, GUESSES, FAIR_SHARE
+
+cdef class Yields(Signal):
+    cdef public int deg, e_sum, weight, worth, share, words, base, estimate
+    cdef public double patience, by_degree, by_link, by_share, by_words
+    cdef public Vocabulary vocabulary
+    cdef public object rankings
+    cdef public double gain
+    cdef public bint told
+    cdef public long long visits, due
+    cdef public int[::1] sequence, children, shown_children
+    cdef public double[::1] brought, shown_yield, shown_weight, gains, levels
+    cdef public double positive, positives, promised, promises
+    cdef public double gained, samples, gained_positive, samples_positive
+    cdef public double scale, promise, unit
+
+    @cython.final
+    cdef void expect(self, double gain) noexcept
+    @cython.final
+    cdef void count(self, double score, long long start, long long end) noexcept
+    @cython.final
+    cdef void reach(self, int node, double score, long long start, long long end) noexcept
+    @cython.final
+    cdef int level(self, double score) noexcept
+    @cython.final
+    cdef void show(self, int node) noexcept
+    @cython.final
+    cdef void pass_on(self, int node)
+    @cython.final
+    cdef void rebase(self, int slot) noexcept
+    @cython.final
+    cdef inline void weigh(self, int slot) noexcept
+    @cython.final
+    cdef void revise(self)
+    @cython.final
+    cdef void rescale(self)
+
+cdef class Expectation(Tournament):
+    cdef public Yields yields

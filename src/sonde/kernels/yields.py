@@ -1,0 +1,340 @@
+"""Parent yield: what the visited children of a page brought says what its other children will.
+
+Every visited page has a *yield*: the mean gain of its visited children, shrunk towards what pages
+of its own score have yielded so far, as if it had `patience` more children of that kind. A row's
+expectation is the mean of its parents' yields, weighed by how many children each has shown
+(``weight`` and ``worth`` are the two sums), and grows a little with the number of its links, their
+scores, its share of its parents' scores (``share``), and what the words of its links stand for.
+
+A visit changes the yields of the visited node's parents. A parent passes its new yield on to its
+other children when the number of its visited children has grown by half since it last did. At
+a *revision*, whenever the number of visits has grown by a quarter, everything is computed anew: the
+scales, what pages of each score yield, all yields, all rows. So a step costs a few times the links
+of a page, and a number that was passed on is never older than that.
+"""
+
+import cython
+import numpy as np
+
+from sonde.kernels.frontier import grown
+
+if cython.compiled:
+    from cython.cimports.libc.math import log1p
+    from cython.cimports.sonde.kernels.signals import Signal
+    from cython.cimports.sonde.kernels.tournament import Tournament
+    from cython.cimports.sonde.kernels.words import Vocabulary
+else:
+    from math import log1p
+
+    from sonde.kernels.signals import Signal
+    from sonde.kernels.tournament import Tournament
+    from sonde.kernels.words import Vocabulary
+
+INFINITY = float("inf")
+LEVELS = 6  # of scores: none, then below 1/2, 1, 3/2 and 2 times the mean positive score, and more
+LEVEL_PATIENCE = 5.0  # a level yields what all pages do until it has shown more children
+GUESS = 0.2  # of a positive gain: what a page yields before anything was visited
+GUESSES = 3.0
+FAIR_SHARE = 20.0  # a page that hands its score to this many links gives each a fair share
+
+
+class Yields(Signal):
+    def __init__(self, frontier, links, columns, name, nodes, patience, weights):
+        """`weights` of the number of links, of link scores, of shares and of words."""
+        Signal.__init__(self, frontier, links)
+        self.deg = columns["deg"]
+        self.e_sum = columns["e:sum"]
+        self.weight = columns[f"{name}.weight"]
+        self.worth = columns[f"{name}.worth"]
+        self.share = columns[f"{name}.share"]
+        self.words = columns[f"{name}.words"]
+        self.base = columns[f"{name}.base"]
+        self.estimate = columns[name]
+        self.patience = patience
+        self.by_degree, self.by_link, self.by_share, self.by_words = weights
+        self.vocabulary = Vocabulary(links)
+        self.rankings = []
+        self.gain = 0.0
+        self.told = False
+        self.visits = 0
+        self.due = 1
+        self.sequence = np.zeros(nodes, dtype=np.intc)
+        self.brought = np.zeros(nodes)
+        self.children = np.zeros(nodes, dtype=np.intc)
+        self.shown_children = np.zeros(nodes, dtype=np.intc)
+        self.shown_yield = np.zeros(nodes)
+        self.shown_weight = np.zeros(nodes)
+        self.gains = np.full(nodes, -1.0)  # of visited nodes that are no seeds
+        self.positive = self.positives = 0.0
+        self.promised = self.promises = 0.0
+        self.gained = self.samples = 0.0
+        self.gained_positive = self.samples_positive = 0.0
+        self.scale = self.promise = self.unit = 1.0
+        self.levels = np.zeros(LEVELS)
+
+    def reserve_nodes(self, nodes):
+        if nodes > self.sequence.shape[0]:
+            self.sequence = grown(self.sequence, nodes, 0)
+            self.brought = grown(self.brought, nodes, 0.0)
+            self.children = grown(self.children, nodes, 0)
+            self.shown_children = grown(self.shown_children, nodes, 0)
+            self.shown_yield = grown(self.shown_yield, nodes, 0.0)
+            self.shown_weight = grown(self.shown_weight, nodes, 0.0)
+            self.gains = grown(self.gains, nodes, -1.0)
+
+    # -- a visit -------------------------------------------------------------------------------
+
+    def expect(self, gain):
+        """The next node that is visited was picked, and has brought this gain."""
+        self.gain = gain
+        self.told = True
+
+    def visited(self, node, score, start, end):
+        links = self.links
+        sample: cython.bint = self.told
+        gain: cython.double = self.gain if sample else score
+        link: cython.longlong
+        parent: cython.int
+        self.told = False
+        self.sequence[self.visits] = node
+        self.visits += 1
+        self.count(score, start, end)
+        if sample:
+            self.gains[node] = gain
+            self.gained += gain
+            self.samples += 1.0
+            if gain > 0.0:
+                self.gained_positive += gain
+                self.samples_positive += 1.0
+            link = links.in_head[node]
+            while link >= 0:
+                parent = links.in_source[link]
+                self.brought[parent] += gain
+                self.children[parent] += 1
+                if (
+                    2 * (self.children[parent] - self.shown_children[parent])
+                    >= (self.shown_children[parent])
+                ):
+                    self.pass_on(parent)
+                link = links.in_next[link]
+        self.vocabulary.learn(node, gain, start, end)
+        for link in range(start, end):
+            if self.gains[links.target[link]] >= 0.0:
+                self.brought[node] += self.gains[links.target[link]]
+                self.children[node] += 1
+        self.show(node)
+        self.reach(node, score, start, end)
+        if self.visits >= self.due:
+            self.revise()
+
+    def count(self, score, start, end):
+        """Scales: the mean of positive scores of pages, and of links."""
+        link: cython.longlong
+        if score > 0.0:
+            self.positive += score
+            self.positives += 1.0
+        for link in range(start, end):
+            if self.links.alpha[link] > 0.0:
+                self.promised += self.links.alpha[link]
+                self.promises += 1.0
+
+    def reach(self, node, score, start, end):
+        """A visited node's contribution to the rows that it links to, which are noted already."""
+        links = self.links
+        table = self.frontier
+        slot: cython.int
+        link: cython.longlong
+        weight: cython.double = self.shown_weight[node]
+        worth: cython.double = weight * self.shown_yield[node]
+        share: cython.double = score / (end - start) if end > start else 0.0
+        for link in range(start, end):
+            slot = table.slot_of[links.target[link]]
+            if slot >= 0:
+                table.features[slot, self.weight] += weight
+                table.features[slot, self.worth] += worth
+                table.features[slot, self.share] += share
+                table.features[slot, self.words] += self.vocabulary.value(link)
+                self.rebase(slot)
+                self.weigh(slot)
+
+    # -- yields --------------------------------------------------------------------------------
+
+    def level(self, score):
+        if score <= 0.0:
+            return 0
+        ratio: cython.double = 2.0 * score / self.scale
+        if ratio < 1.0:
+            return 1
+        if ratio < 2.0:
+            return 2
+        if ratio < 3.0:
+            return 3
+        if ratio < 4.0:
+            return 4
+        return 5
+
+    def show(self, node):
+        """Work out what a visited node passes on."""
+        usual: cython.double = self.levels[self.level(self.links.beta[node])]
+        children: cython.double = self.children[node] + self.patience
+        self.shown_children[node] = self.children[node]
+        self.shown_yield[node] = (self.brought[node] + self.patience * usual) / children
+        self.shown_weight[node] = children / self.patience
+
+    def pass_on(self, node):
+        """Tell the children on the frontier of a yield that has changed."""
+        links = self.links
+        table = self.frontier
+        slot: cython.int
+        link: cython.longlong
+        weight: cython.double = self.shown_weight[node]
+        worth: cython.double = weight * self.shown_yield[node]
+        self.show(node)
+        weight = self.shown_weight[node] - weight
+        worth = self.shown_weight[node] * self.shown_yield[node] - worth
+        table.reserve_changes(links.last[node] - links.first[node])
+        for link in range(links.first[node], links.last[node]):
+            slot = table.slot_of[links.target[link]]
+            if slot >= 0:
+                table.features[slot, self.weight] += weight
+                table.features[slot, self.worth] += worth
+                self.weigh(slot)
+                table.changed[table.changes] = slot
+                table.changes += 1
+
+    # -- rows ----------------------------------------------------------------------------------
+
+    def rebase(self, slot):
+        """The part of a row's expectation that its parents' yields do not change."""
+        table = self.frontier
+        total: cython.double = 0.0
+        if self.by_degree != 0.0:
+            total += self.by_degree * log1p(table.features[slot, self.deg])
+        if self.by_link != 0.0:
+            total += self.by_link * log1p(table.features[slot, self.e_sum] / self.promise)
+        if self.by_share != 0.0:
+            total += self.by_share * log1p(
+                FAIR_SHARE * table.features[slot, self.share] / self.scale
+            )
+        total *= self.unit
+        if self.by_words != 0.0:
+            total += (
+                self.by_words * table.features[slot, self.words] / table.features[slot, self.deg]
+            )
+        table.features[slot, self.base] = total
+
+    def weigh(self, slot):
+        table = self.frontier
+        table.features[slot, self.estimate] = (
+            table.features[slot, self.worth] / table.features[slot, self.weight]
+            + table.features[slot, self.base]
+        )
+
+    def grounds(self, slot):
+        """What a row's estimate is made of: its parents, their visited children and what these
+        brought, the expectation from that, and what links, scores, share and words add to it."""
+        table = self.frontier
+        links = self.links
+        parents = children = 0
+        brought = 0.0
+        link = links.in_head[table.row_node[slot]]
+        while link >= 0:
+            parents += 1
+            children += self.children[links.in_source[link]]
+            brought += self.brought[links.in_source[link]]
+            link = links.in_next[link]
+        row = table.features[slot]
+        return (
+            parents,
+            children,
+            brought,
+            row[self.worth] / row[self.weight],
+            self.unit * self.by_degree * log1p(row[self.deg]),
+            self.unit * self.by_link * log1p(row[self.e_sum] / self.promise),
+            self.unit * self.by_share * log1p(FAIR_SHARE * row[self.share] / self.scale),
+            self.by_words * row[self.words] / row[self.deg],
+        )
+
+    # -- revisions -----------------------------------------------------------------------------
+
+    def revise(self):
+        """Compute everything anew, from what was seen so far."""
+        links = self.links
+        table = self.frontier
+        node: cython.int
+        slot: cython.int
+        block: cython.int
+        i: cython.longlong
+        link: cython.longlong
+        weight: cython.double
+        worth: cython.double
+        ranking: Tournament
+        self.due = self.visits + max(1, self.visits // 4)
+        self.rescale()
+        self.vocabulary.settle()
+        for block in range(table.blocks):
+            for slot in range(
+                table.block_first[block], table.block_first[block] + table.block_rows[block]
+            ):
+                table.features[slot, self.weight] = 0.0
+                table.features[slot, self.worth] = 0.0
+                table.features[slot, self.words] = 0.0
+        for i in range(self.visits):
+            node = self.sequence[i]
+            self.show(node)
+            weight = self.shown_weight[node]
+            worth = weight * self.shown_yield[node]
+            for link in range(links.first[node], links.last[node]):
+                slot = table.slot_of[links.target[link]]
+                if slot >= 0:
+                    table.features[slot, self.weight] += weight
+                    table.features[slot, self.worth] += worth
+                    table.features[slot, self.words] += self.vocabulary.value(link)
+        for block in range(table.blocks):
+            for slot in range(
+                table.block_first[block], table.block_first[block] + table.block_rows[block]
+            ):
+                if table.features[slot, self.weight] > 0.0:  # not a seed that nothing links to
+                    self.rebase(slot)
+                    self.weigh(slot)
+        for ranking in self.rankings:
+            if ranking.active:
+                ranking.activate()
+
+    def rescale(self):
+        """The scales of scores, links and gains, and what pages of each level yield."""
+        level: cython.int
+        i: cython.longlong
+        brought: cython.double[::1] = np.zeros(LEVELS)
+        children: cython.double[::1] = np.zeros(LEVELS)
+        if self.positives > 0.0:
+            self.scale = self.positive / self.positives
+        if self.promises > 0.0:
+            self.promise = self.promised / self.promises
+        self.unit = (self.gained_positive + LEVEL_PATIENCE * self.scale) / (
+            self.samples_positive + LEVEL_PATIENCE
+        )
+        usual: cython.double = (self.gained + GUESSES * (GUESS * self.unit)) / (
+            self.samples + GUESSES
+        )
+        for i in range(self.visits):
+            level = self.level(self.links.beta[self.sequence[i]])
+            brought[level] += self.brought[self.sequence[i]]
+            children[level] += self.children[self.sequence[i]]
+        for level in range(LEVELS):
+            self.levels[level] = (brought[level] + LEVEL_PATIENCE * usual) / (
+                children[level] + LEVEL_PATIENCE
+            )
+
+
+class Expectation(Tournament):
+    """A ranking by what yields expect, which hears of each gain before its visit is told."""
+
+    def __init__(self, yields, column):
+        Tournament.__init__(self, yields.frontier, column)
+        self.lowest = -INFINITY  # words may stand for less than nothing
+        self.yields = yields
+        yields.rankings.append(self)
+
+    def learn(self, snapshot, gain):
+        self.yields.expect(gain)

@@ -1,0 +1,44 @@
+"""The words of a link: of its anchor, of its target's address, and of its window.
+
+Words are numbers of 16 bits, two bytes each, so that an estimator can count them in tables of a
+fixed size and a run can keep them in little space. Two words that share a number are told apart by
+the others beside them. Words of addresses have numbers of their own: `jazz` in a path is another
+sign than in a text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sonde.kernels.spelling import spelled
+
+MOST = 16
+"""How many words of a link count, the anchor's first."""
+
+
+def link_words(anchor: str, target: str = "", window: str = "") -> bytes:
+    """The distinct words of one link: of the anchor, of the last two parts of the target's address,
+    of the window.
+
+    >>> len(link_words("tide gauge", "https://a.example/sea/level.html", "a tide gauge here")) // 2
+    5
+    """
+    numbers, _ = spelled(f"{anchor} {window}", [0], [len(anchor)], [target], len(window) + 1, MOST)
+    found: bytes = numbers.astype("<u2").tobytes()
+    return found
+
+
+def page_words(
+    text: str, spans: Sequence[tuple[int, int]], targets: Sequence[str], window: int
+) -> list[bytes]:
+    """The words of the links of a page, whose anchors stand at these spans of its text."""
+    numbers, ends = spelled(
+        text, [start for start, _ in spans], [end for _, end in spans], targets, window, MOST
+    )
+    packed = numbers.astype("<u2").tobytes()
+    words = []
+    start = 0
+    for end in ends.tolist():
+        words.append(packed[start : 2 * end])
+        start = 2 * end
+    return words
