@@ -28,13 +28,14 @@ bench-seeds: $(VENV)/.ready
 bench-authority: $(VENV)/.ready
 	$(BIN)/python benchmarks/authority.py -o benchmarks/results/authority.md
 
-# Any folder of HTML files will do: make bench-web PAGES=folder SITE="what it is"
-PAGES ?= /usr/share/doc/postgresql-doc-15/html
-SITE ?= The HTML manual of PostgreSQL 15, as Debian packages it
+# Any folder of HTML files will do: make bench-web PAGES=folder SITE="what it is" RESULT=web-mine.md
+PAGES ?= /usr/share/cppreference/doc/html
+SITE ?= The C++ reference, as Debian packages it (cppreference-doc-en-html)
+RESULT ?= web.md
 
 bench-web: $(VENV)/.ready
 	$(BIN)/pip install --quiet -e '.[bench]'
-	$(BIN)/python benchmarks/web.py $(PAGES) --site "$(SITE)" --pages 1300 -o benchmarks/results/web.md
+	$(BIN)/python benchmarks/web.py $(PAGES) --site "$(SITE)" --pages 2000 -o benchmarks/results/$(RESULT)
 	$(BIN)/python benchmarks/readme.py
 
 # Needs a file of posts: make bench-sources POSTS=posts.tsv.xz
