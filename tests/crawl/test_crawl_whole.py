@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from crawl_sites import FAST, Site, html, prose
 from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
 
 from pdf_files import pdf_of
-from sonde import Crawl
+from sonde import Crawl, Link, Visit
+from sonde.crawl import Settled, Stopped
 
 
 def records(folder: Path) -> dict[str, str]:
@@ -117,3 +119,24 @@ def test_variants_are_merged_once_the_site_has_shown_them(tmp_path: Path) -> Non
         ).fetchone()[0]
     database.close()
     assert skipped == pages - both
+
+
+def test_a_crawl_that_is_cut_before_a_visit_began_ends(tmp_path: Path) -> None:
+    class Source:
+        async def visit(self, node: object, allowance: object) -> Visit:
+            await asyncio.sleep(0.01)
+            children = [Link(f"{node}{number}") for number in range(4)]
+            return Visit(1.0, children)
+
+    def heard(event: Settled | Stopped) -> None:
+        if isinstance(event, Settled) and event.lease == 5:
+            # Runs before the first step of the visits that the driver is about to start.
+            asyncio.get_running_loop().call_soon(crawl.cut)
+
+    crawl = Crawl(
+        Source(), seeds=["n"], path=tmp_path / "run", budget=50, concurrency=4, on_event=heard
+    )
+    asyncio.run(asyncio.wait_for(crawl.run(), 20))
+    assert crawl.stop_reason == "cut"
+    rest = Crawl.resume(tmp_path / "run", source=Source()).run_to_end()
+    assert (rest.stop_reason, rest.requests) == ("budget", 50)

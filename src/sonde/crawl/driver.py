@@ -114,7 +114,8 @@ class Driver:
                     task.add_done_callback(self._tasks.discard)
                 if self._error is not None:
                     raise self._error
-                if not self._open:
+                # A visit that is cut before its first step never settles itself; _drain does.
+                if not self._open or (self.cutting and not self._tasks):
                     reason = self._over()
                     if reason is not None:
                         self._charge_time(last=True)
