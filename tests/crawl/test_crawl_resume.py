@@ -256,6 +256,7 @@ def test_a_run_of_the_first_version_goes_on(tmp_path: Path) -> None:
         Crawl(site.url("/0"), path=folder, budget=10, **settings).run_to_end()
         database = sqlite3.connect(folder / DATABASE)
         database.execute("ALTER TABLE pages DROP COLUMN places")
+        database.execute("ALTER TABLE pages DROP COLUMN words")
         database.execute("PRAGMA user_version = 1")
         database.close()
         with RunReader(folder) as run:  # looked at as it is

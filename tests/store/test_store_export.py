@@ -223,6 +223,7 @@ def test_an_export_that_fails_leaves_nothing(folder: Path, tmp_path: Path) -> No
             b"abc",
             b"",
             None,
+            None,
         ),
     )
     recorder.close()

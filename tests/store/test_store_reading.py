@@ -243,6 +243,7 @@ def test_a_run_of_the_first_version_is_read_and_taken_up(
     """It had no words: reading leaves it as it is, opening it for writing brings it up to date."""
     make_run(tmp_path / "run")
     with sqlite3.connect(tmp_path / "run" / DATABASE) as database:
+        database.execute("ALTER TABLE pages DROP COLUMN places")
         database.execute("ALTER TABLE pages DROP COLUMN words")
         database.execute("PRAGMA user_version = 1")
     database.close()
