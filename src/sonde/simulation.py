@@ -191,8 +191,8 @@ class _Plan:
             budget=self.budget,
             nodes=graph.node_count,
             links=(graph.targets, graph.link_scores),
-            words=graph.link_words if self.estimator.reads_words() else None,
             places=lambda: graph.places,
+            words=graph.link_words if self.estimator.reads_words() else None,
             truths=(graph.scores > 0).astype(np.float64) if counted else graph.scores,
         )
         kind = ("sum", "count", "distinct").index(str(self.objective))
@@ -289,15 +289,14 @@ def recorded_visits(
                 Link(
                     names[target],
                     score,
-                    place=None if places is None else places.of(target, links.start + order),
-                    words=words(links.start + order),
+                    place=None if places is None else places.of(target, link),
+                    words=words(link),
                 )
-                for order, (target, score) in enumerate(
-                    zip(
-                        graph.targets[links].tolist(),
-                        graph.link_scores[links].tolist(),
-                        strict=True,
-                    )
+                for link, target, score in zip(
+                    range(links.start, links.stop),
+                    graph.targets[links].tolist(),
+                    graph.link_scores[links].tolist(),
+                    strict=True,
                 )
             ],
             records=records.of(number) if records is not None else (),

@@ -598,6 +598,8 @@ def build(spec: str, dice: Any, budget: int, gains: Gains) -> Any:
             first, second = (build(part, dice, budget, gains) for part in parts[:2])
             return Hybrid(first, second, int(parts[2]))
         rule, _, value = arguments[0].partition("=")
+        for argument in arguments[1:]:  # mab:var:eps=0.5
+            value = argument.partition("=")[2]
         arms = [build(part, dice, budget, gains) for part in parts]
         return Bandit(rule, float(value or 0.1), arms, dice, budget)
     how = arguments[0] if arguments else "sum"

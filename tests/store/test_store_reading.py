@@ -240,11 +240,11 @@ def test_a_damaged_database_is_said_to_be_one(folder: Path, tmp_path: Path) -> N
 def test_a_run_of_the_first_version_is_read_and_taken_up(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It had no words: reading leaves it as it is, opening it for writing brings it up to date."""
+    """Without words and places: reading leaves it as it is, opening it brings it up to date."""
     make_run(tmp_path / "run")
     with sqlite3.connect(tmp_path / "run" / DATABASE) as database:
-        database.execute("ALTER TABLE pages DROP COLUMN places")
         database.execute("ALTER TABLE pages DROP COLUMN words")
+        database.execute("ALTER TABLE pages DROP COLUMN places")
         database.execute("PRAGMA user_version = 1")
     database.close()
     with RunReader(tmp_path / "run") as run:

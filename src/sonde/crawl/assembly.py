@@ -70,8 +70,8 @@ class Assembler:
         self.book = book
         self.keep = keep
         self.scored = False  # since the scorer's state was last handed over
-        self._reads_words = book.explorer.estimator.reads_words()
         self._domains: dict[str, str] = {}  # of basenames
+        self._reads_words = book.explorer.estimator.reads_words()
         self._languages = tuple(language.lower() for language in settings.languages)
 
     # -- reading -------------------------------------------------------------------------------
@@ -249,6 +249,13 @@ class Assembler:
             for target, alpha in found.items()
         ]
 
+    def _places(self, links: Sequence[PageLink], renamed: Mapping[str, str]) -> dict[str, Place]:
+        """What a page says by its links' URLs: by all of them, also those that are not followed."""
+        times = Counter([link.url for link in links])
+        for url, name in renamed.items():
+            times[name] += times.pop(url)
+        return places(times, self._domains)
+
     def _words(self, page: Page, named: Mapping[str, str]) -> dict[str, bytes]:
         """What a page calls the targets that it names: of several links the longest anchor."""
         spans: dict[str, tuple[int, int]] = {}
@@ -260,13 +267,6 @@ class Assembler:
                     spans[target] = link.start, link.end
         words = page_words(page.text, list(spans.values()), list(spans), page.window)
         return dict(zip(spans, words, strict=True))
-
-    def _places(self, links: Sequence[PageLink], renamed: dict[str, str]) -> dict[str, Place]:
-        """What a page says by its links' URLs: by all of them, also those that are not followed."""
-        times = Counter([link.url for link in links])
-        for url, name in renamed.items():
-            times[name] += times.pop(url)
-        return places(times, self._domains)
 
     def _refusal(self, url: str, depth: int, now: float) -> str | None:
         """Why a URL never seen before is not put on the frontier."""

@@ -46,6 +46,7 @@ may be a coroutine function. What it requests itself is not charged."""
 _TRANSIENT = frozenset(("timeout", "connect", "disconnected", "slow", "dns")) | {
     f"http-{status}" for status in (408, 425, 429, 500, 502, 503, 504)
 }
+_LONG = 0.1  # seconds
 _GIVE_UP = 5  # troubles of a host in a row after which nothing is tried again
 
 
@@ -289,11 +290,21 @@ class WebSource:
         return Failure(problem.reason, retry, Spend(requests=problem.requests))
 
     async def _read(self, allowance: Allowance, response: Response) -> Outcome:
+        began = time.monotonic()
         found = self.assembler.read(response)
         if isinstance(found, Page) and found.needs_script and self.renderer is not None:
             found = await self._rendered(response, found)
-        now = time.time()
-        lease, depth = allowance.lease, allowance.depth
+            began = time.monotonic()
+        outcome = self._assembled(allowance, response, found)
+        took = time.monotonic() - began
+        if took > _LONG:  # a huge page is no fault of the servers that were asked meanwhile
+            self.client.forgive(took)
+        return outcome
+
+    def _assembled(
+        self, allowance: Allowance, response: Response, found: Page | Feed | Failure
+    ) -> Outcome:
+        lease, depth, now = allowance.lease, allowance.depth, time.time()
         if isinstance(found, Feed):
             return self.assembler.feed(lease, depth, response, found, now)
         if isinstance(found, Page):

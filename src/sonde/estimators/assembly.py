@@ -135,16 +135,16 @@ def assemble(
     nodes: int = 0,
     grouped: bool = False,
     links: tuple[Any, Any] | None = None,
-    words: tuple[Any, Any] | None = None,
     places: Callable[[], Any] | None = None,
+    words: tuple[Any, Any] | None = None,
     truths: Floats | None = None,
     oracle: Callable[[Any], Floats] | None = None,
 ) -> Any:
     """Grow a model.
 
     `nodes` is how many nodes to make room for; `links` the target and score arrays of a recorded
-    graph, and `words` where the words of each link start and all words, where there are any (they
-    are kept if the estimator reads words); `places` gives its `GraphPlaces` where they are wanted;
+    graph, `places` gives its `GraphPlaces` where they are wanted, and `words` where the words of
+    each link start and all words, where there are any (they are kept if the estimator reads words);
     `truths` the true value of each node for an oracle, or `oracle` a function that gives them for
     node numbers, where they change as the crawl goes on.
     """

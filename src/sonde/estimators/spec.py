@@ -69,10 +69,10 @@ def _plain(text: str, name: str, arguments: list[str]) -> Estimator:
         return fixed[name]()
     if name == "nr":
         return _navigational(text, arguments)
-    if name in (ParentYield.name, Auto.name):
-        return _yielding(text, ParentYield if name == ParentYield.name else Auto, arguments)
     if name in ("url", "url+lnh"):
         return url_significance(text, name, arguments)
+    if name in (ParentYield.name, Auto.name):
+        return _yielding(text, ParentYield if name == ParentYield.name else Auto, arguments)
     if len(arguments) <= 1:
         argument = arguments[0] if arguments else ""
         if name.removesuffix("2") in KINDS:
@@ -83,7 +83,7 @@ def _plain(text: str, name: str, arguments: list[str]) -> Estimator:
             return Opic(argument)
     raise SpecError(
         f"unknown estimator {text!r} (random, bfs, oracle, deg, n, e, ne, deg2, n2, e2, ne2, lnh, "
-        f"lnh2, opic, nr, url, url+lnh, yield, auto, hybrid[...] or mab:...[...])"
+        f"lnh2, opic, nr, yield, auto, url, url+lnh, hybrid[...] or mab:...[...])"
     )
 
 

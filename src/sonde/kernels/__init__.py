@@ -7,14 +7,14 @@ and numbers, know nothing of names, files or users, and import NumPy alone.
 
 The nouns, from the bottom: ``Dice`` draws; the ``Frontier`` is the table of rows that may be
 visited; a ``Leaf`` ranks it (``Tournament``, ``Linear``, ``Regression``, ``Relevance``,
-``Expectation``, ``Chance``, ``Custom``); a ``Chooser`` says which leaf picks; ``Links`` remember
-what was seen; a ``Signal`` turns what is told into features (``Neighbourhood``, ``SecondLevel``,
-``Cash``, ``Navigation``, ``Places``, ``Feedback``, ``Quickness``, ``Yields`` with its
-``Vocabulary``); the ``Model`` ties them together; ``replay`` runs a model over a recorded graph.
-Apart from these stand the kernels of graphs: ``adjacency`` and ``naming`` build them, ``coverage``
-chooses seeds, ``harvest`` judges crawls; and those of the most cited: ``Weights`` and a ``Summit``
-under ``Expansion`` and ``Recrawl``, which ``discovery`` and ``Tracking`` drive. ``wikitext`` strips
-text of its markup, ``markup`` reads HTML, ``prints`` makes fingerprints, ``spelling`` does words.
+``Chance``, ``Custom``); a ``Chooser`` says which leaf picks; ``Links`` remember what was seen; a
+``Signal`` turns what is told into features (``Neighbourhood``, ``SecondLevel``, ``Cash``,
+``Navigation``, ``Places``, ``Feedback``, ``Quickness``, ``Yields`` with its ``Vocabulary``); the
+``Model`` ties them together; ``replay`` runs a model over a recorded graph. Apart from these stand
+the kernels of graphs: ``adjacency`` and ``naming`` build them, ``coverage`` chooses seeds,
+``harvest`` judges crawls; and those of the most cited: ``Weights`` and a ``Summit`` under
+``Expansion`` and ``Recrawl``, which ``discovery`` and ``Tracking`` drive. ``spelling`` numbers
+words, ``wikitext`` strips text of its markup, ``markup`` reads HTML, ``prints`` makes fingerprints.
 
 A model is built for one engine: ``load("compiled")`` or ``load("python")``.
 """

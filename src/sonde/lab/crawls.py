@@ -91,7 +91,7 @@ class Crawl:
             budget=budget,
             nodes=graph.node_count,
             links=(graph.targets, graph.link_scores),
-            words=graph.link_words if estimator.reads_words() else None,
             places=lambda: graph.places,
+            words=graph.link_words if estimator.reads_words() else None,
             truths=value_of(graph, self.objective),
         )

@@ -57,11 +57,10 @@ def nodes(database: sqlite3.Connection) -> list[Known]:
 def entries(database: sqlite3.Connection, known: list[Known], restored: int = 0) -> Iterator[Entry]:
     """The log, in order. Up to the position `restored` a snapshot stands for what visits taught,
     so that their links are not read."""
-    # A run of the first version that was only ever read has no places and no words.
+    # A run of the first version that was only ever read has neither.
     columns = {row[1] for row in database.execute("PRAGMA table_info(pages)")}
-    query = _QUERY.format(
-        **{name: name if name in columns else "NULL" for name in ("places", "words")}
-    )
+    names = {name: name if name in columns else "NULL" for name in ("places", "words")}
+    query = _QUERY.format(**names)
     for row in database.execute(query, (restored,)):
         seq, kind, number, node, data, arm, chooser, predicted, *settled = row
         lease = None

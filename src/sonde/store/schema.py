@@ -130,7 +130,9 @@ CREATE TABLE snapshots (
 ) WITHOUT ROWID;
 """
 
-UPGRADES = {1: "ALTER TABLE pages ADD COLUMN places BLOB; ALTER TABLE pages ADD COLUMN words BLOB;"}
+UPGRADES = {
+    1: "ALTER TABLE pages ADD COLUMN places BLOB; ALTER TABLE pages ADD COLUMN words BLOB;",
+}
 """What brings the tables of an older version to the next one; readers cope without."""
 
 TRACKING = """

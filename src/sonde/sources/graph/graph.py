@@ -134,14 +134,14 @@ class Graph:
         return f"<Graph of {self.node_count:,} nodes and {self.edge_count:,} edges>"
 
     @cached_property
-    def link_words(self) -> Wording | None:
-        """The words of the links, where the edges have an `anchor` or a `context`."""
-        return wording(self.edge_columns, self.names, self.targets)
-
-    @cached_property
     def places(self) -> GraphPlaces:
         """Where nodes live by their names, if these are URLs or paths."""
         return places_of(self.names, self.indptr, self.targets)
+
+    @cached_property
+    def link_words(self) -> Wording | None:
+        """The words of the links, where the edges have an `anchor` or a `context`."""
+        return wording(self.edge_columns, self.names, self.targets)
 
     @cached_property
     def _numbers_by_name(self) -> Names:

@@ -71,8 +71,7 @@ class Client:
         if settings.ca_file is not None:
             self._secured()
         self._session: aiohttp.ClientSession | None = None
-        self._limits: Limits | None = None
-        self._socket_timeout = aiohttp.ClientTimeout()
+        self._alarms: set[asyncio.Timeout] = set()
 
     async def __aenter__(self) -> Client:
         return self
@@ -130,6 +129,13 @@ class Client:
             return [host] if ":" in host else await system_lookup(host)
         except OSError as error:
             raise InputError(f"the proxy {host} has no address: {error}") from None
+
+    def forgive(self, seconds: float) -> None:
+        """This process was busy for so long: what servers were given to answer begins anew."""
+        for alarm in self._alarms:
+            when = alarm.when()
+            if when is not None and not alarm.expired():
+                alarm.reschedule(when + seconds)
 
     async def fetch(
         self,
@@ -206,17 +212,17 @@ class Client:
         headers, hidden = self._headers_for(url, own, posts=form is not None)
         began = time.monotonic()
         answer: ClientResponse | None = None
+        alarm = asyncio.timeout(min(limits.total, limits.connect + limits.first_byte))
+        self._alarms.add(alarm)
         try:
-            async with asyncio.timeout(
-                min(limits.total, limits.connect + limits.first_byte)
-            ) as alarm:
+            async with alarm:
                 answer = await session.request(
                     hdrs.METH_GET if form is None else hdrs.METH_POST,
                     URL(url, encoded=True),
                     headers=headers,
                     data=form,
                     allow_redirects=False,
-                    timeout=self._timeout(limits),
+                    timeout=aiohttp.ClientTimeout(total=None, sock_connect=limits.connect),
                     proxy=self._proxy,
                     ssl=self._secured() if url.startswith("https:") else True,
                     middlewares=(tally.charge,),
@@ -231,6 +237,7 @@ class Client:
         except (OutOfBudget, TooSlow, BadEncoding, aiohttp.ClientError, OSError) as error:
             raise _Problem(*explained(error)) from error
         finally:
+            self._alarms.discard(alarm)
             if answer is not None:
                 answer.close()  # does nothing to a connection that was read to the end
 
@@ -297,14 +304,6 @@ class Client:
             hops=response.hops,
             response=response,
         )
-
-    def _timeout(self, limits: Limits) -> aiohttp.ClientTimeout:
-        if limits is not self._limits:
-            self._limits = limits
-            self._socket_timeout = aiohttp.ClientTimeout(
-                total=None, sock_connect=limits.connect, sock_read=limits.first_byte
-            )
-        return self._socket_timeout
 
     def _headers_for(
         self, url: str, more: Mapping[str, str | Secret], *, posts: bool

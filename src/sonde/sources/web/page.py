@@ -24,6 +24,9 @@ from .simhash import simhash
 WINDOW = 50
 """Visible characters on either side of an anchor that belong to its window."""
 
+MAX_LENGTH = 10_000_000
+"""Characters of a document past this number are not read; the page says that it was cut."""
+
 MAX_LINKS = 10_000
 """Links past this number on one page are not taken; the page says that it was cut."""
 
@@ -78,7 +81,7 @@ def read_page(
     ('See the tide gauge now', 'http://a.example/x', 'the tide gauge')
     """
     html, charset = decode(body, content_type)
-    found = read(html, url, max_links)
+    found = read(html[:MAX_LENGTH], url, max_links)
     return Page(
         url=url,
         title=found.title,
@@ -89,7 +92,7 @@ def read_page(
         canonical=found.canonical,
         robots=", ".join(found.robots),
         charset=charset,
-        cut=found.cut,
+        cut=found.cut or len(html) > MAX_LENGTH,
         needs_script=found.shell,
     )
 
