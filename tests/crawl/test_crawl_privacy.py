@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from crawl_sites import FAST as WEB
 from crawl_sites import Site, tree
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from social_server import Network
 from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
@@ -47,6 +47,9 @@ def scores(folder: Path) -> list[float]:
 
 
 @given(st.text(max_size=60))
+@example("")
+@example("\0")
+@example("a.")
 def test_a_pseudonym_is_the_same_each_time_and_turns_back_with_the_key_alone(name: str) -> None:
     pseudonyms = Pseudonyms(Secret("a key"))
     hidden = pseudonyms.hidden(name)

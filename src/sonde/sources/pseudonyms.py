@@ -26,6 +26,7 @@ from .facts import PageFacts, PageVisit
 from .web.secret import Secret, secret_from
 
 _MARK = "p-"
+_END = b"."
 _KEY_SIZE = 32
 
 
@@ -50,7 +51,7 @@ class Pseudonyms:
 
     def hidden(self, name: str) -> str:
         """The pseudonym of a name."""
-        sealed = self._cipher.encrypt(name.encode("utf-8", "surrogatepass") or b"\0", [b"name"])
+        sealed = self._sealed(name.encode("utf-8", "surrogatepass"), b"name")
         return _MARK + base64.b32encode(sealed).decode().rstrip("=").lower()
 
     def revealed(self, pseudonym: str) -> str:
@@ -60,22 +61,24 @@ class Pseudonyms:
             sealed = base64.b32decode(letters + "=" * (-len(letters) % 8))
         except ValueError:
             raise InputError(f"not a pseudonym: {pseudonym!r:.200}") from None
-        name = self._opened(sealed, b"name").decode("utf-8", "surrogatepass")
-        return "" if name == "\0" else name
+        return self._opened(sealed, b"name").decode("utf-8", "surrogatepass")
 
     def sealed(self, state: bytes) -> bytes:
         """Any bytes, encrypted."""
-        return self._cipher.encrypt(state or b"\0", [b"state"])
+        return self._sealed(state, b"state")
 
     def opened(self, sealed: bytes) -> bytes:
         """What was encrypted."""
         return self._opened(sealed, b"state")
 
+    def _sealed(self, plain: bytes, purpose: bytes) -> bytes:
+        return self._cipher.encrypt(plain + _END, [purpose])  # which cannot encrypt nothing
+
     def _opened(self, sealed: bytes, purpose: bytes) -> bytes:
         from cryptography.exceptions import InvalidTag
 
         try:
-            return self._cipher.decrypt(sealed, [purpose])
+            return self._cipher.decrypt(sealed, [purpose]).removesuffix(_END)
         except (InvalidTag, ValueError):
             raise InputError("the key is not the one that the pseudonyms were made with") from None
 
