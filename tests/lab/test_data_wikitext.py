@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import time
-from pathlib import Path
-from types import ModuleType
 
 import pytest
 from hypothesis import example, given, settings
@@ -15,6 +12,7 @@ from wikitext_reference import plain as reference
 from sonde.kernels import wikitext as kernel
 from sonde.lab.data.titles import Resolver, Titles
 from sonde.lab.data.wikitext import plain
+from uncompiled import uncompiled
 
 RESOLVER = Resolver(Titles({0: "", 2: "User", 6: "File", 14: "Category"}))
 
@@ -228,17 +226,7 @@ def test_against_the_definition(wikitext: str) -> None:
     assert tuple(plain(wikitext, RESOLVER.kind)) == tuple(reference(wikitext, RESOLVER.kind))
 
 
-def uncompiled() -> ModuleType:
-    source = Path(str(kernel.__file__)).with_name("wikitext.py")
-    spec = importlib.util.spec_from_file_location("uncompiled_wikitext", source)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-UNCOMPILED = uncompiled()
+UNCOMPILED = uncompiled(kernel)
 
 
 @settings(max_examples=100)

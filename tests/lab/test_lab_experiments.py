@@ -15,8 +15,9 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from sonde import extras
 from sonde.errors import InputError
-from sonde.lab import extras, following, leading, steering
+from sonde.lab import following, leading, steering
 from sonde.lab.comparison import compared, comparing
 from sonde.lab.crawls import Crawl
 from sonde.lab.experiment import Experiment, conduct
@@ -330,8 +331,10 @@ def test_workers_end_with_the_process_that_started_them() -> None:
 
 
 def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sonde.lab.extras.importlib.import_module", _missing)
-    with pytest.raises(InputError, match=r"drawing figures needs matplotlib: install sonde\[lab\]"):
+    monkeypatch.setattr("sonde.extras.importlib.import_module", _missing)
+    with pytest.raises(
+        InputError, match=r"drawing figures needs matplotlib: install sonde\[matplotlib\]"
+    ):
         extras.pyplot()
 
 

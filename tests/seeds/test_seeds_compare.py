@@ -11,9 +11,9 @@ import pytest
 import seeds_reference as reference
 
 from sonde.errors import InputError
+from sonde.extras import scipy
 from sonde.seeds import Method, Plan, compare, covered_by, select
 from sonde.seeds.comparison import DRAWS, Anatomy, Comparison, Site
-from sonde.seeds.extras import scipy_sparse
 from sonde.seeds.figures import draw
 from sonde.seeds.tables import anatomy_table, improvement_table
 
@@ -109,4 +109,4 @@ def test_a_plan_without_seeds_and_a_comparison_without_sites() -> None:
 def test_a_library_that_is_not_there_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
     with pytest.raises(InputError, match=r"pagerank needs scipy: install sonde\[scipy\]"):
-        scipy_sparse("pagerank")
+        scipy("sparse", "pagerank")

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from sonde.authority.comparison import Curve
-from sonde.authority.extras import pyplot
+from sonde.extras import pyplot
 
 
 def draw(
@@ -23,7 +23,7 @@ def draw(
     logarithmic: bool = False,
 ) -> list[Path]:
     """One figure for each measure that curves have; the files written."""
-    plots = pyplot("drawing figures")
+    plots = pyplot()
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for measure, title in titles.items():

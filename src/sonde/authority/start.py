@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sonde.authority.extras import scipy_csgraph, scipy_sparse
 from sonde.authority.ranking import Nodes
+from sonde.extras import scipy
 
 _WHAT = "a start node inside the largest strongly connected component"
 
@@ -19,10 +19,10 @@ def largest_component(indptr: npt.NDArray[np.int64], targets: npt.NDArray[np.int
     Of components of one size, the one that holds the first node.
     """
     count = len(indptr) - 1
-    matrix: Any = scipy_sparse(_WHAT).csr_array(
+    matrix: Any = scipy("sparse", _WHAT).csr_array(
         (np.ones(len(targets), dtype=np.int8), targets, indptr), shape=(count, count)
     )
-    _, labels = scipy_csgraph(_WHAT).connected_components(
+    _, labels = scipy("sparse.csgraph", _WHAT).connected_components(
         matrix, directed=True, connection="strong"
     )
     sizes = np.bincount(labels)

@@ -29,6 +29,20 @@ from sonde.protocols import Floats
 
 EXPANSIONS = ("sample-u", "crawl-gai", "crawl-ai")
 RECRAWLS: tuple[str, ...] = tuple(POLICIES)
+
+
+def check_policies(expand: str, expansions: tuple[str, ...], recrawl: str, share: float) -> None:
+    """Refuse what is no way to track."""
+    if expand not in expansions:
+        known = ", ".join(expansions)
+        raise SpecError(f"unknown way to expand {expand!r} (one of: {known})")
+    if recrawl not in RECRAWLS:
+        known = ", ".join(RECRAWLS)
+        raise SpecError(f"unknown recrawl policy {recrawl!r} (one of: {known})")
+    if not 0 <= share <= 1:
+        raise SpecError(f"the share of expansions must be between 0 and 1, not {share}")
+
+
 DAY = 86_400.0
 
 
@@ -44,18 +58,11 @@ class Tracker:
     share: float = 0.5
 
     def __post_init__(self) -> None:
-        if self.expand not in EXPANSIONS:
-            known = ", ".join(EXPANSIONS)
-            raise SpecError(f"unknown way to expand {self.expand!r} (one of: {known})")
-        if self.recrawl not in RECRAWLS:
-            known = ", ".join(RECRAWLS)
-            raise SpecError(f"unknown recrawl policy {self.recrawl!r} (one of: {known})")
+        check_policies(self.expand, EXPANSIONS, self.recrawl, self.share)
         if self.top < 1:
             raise SpecError(f"the number of nodes to track must be 1 or more, not {self.top}")
         if not 0 < self.window < np.inf or not 0 < self.rate < np.inf:
             raise SpecError("window and rate must be above 0")
-        if not 0 <= self.share <= 1:
-            raise SpecError(f"the share of expansions must be between 0 and 1, not {self.share}")
 
     def __str__(self) -> str:
         return f"{self.expand}, {self.recrawl}"

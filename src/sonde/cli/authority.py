@@ -26,6 +26,7 @@ from sonde.authority.figures import draw
 from sonde.authority.methods import NAMES, Method
 from sonde.authority.tracking import EXPANSIONS, RECRAWLS
 from sonde.cli.printing import print_table
+from sonde.cli.subcommand import subcommand
 from sonde.durations import seconds_from
 from sonde.errors import InputError
 from sonde.sources.graph import Graph
@@ -40,25 +41,15 @@ _EXAMPLES = """examples:
 
 def add_parser(commands: Any) -> None:
     """Add ``sonde authority`` with its three commands."""
-    authority = _parser(commands, "authority", "find or track the most cited nodes", _EXAMPLES)
+    authority = subcommand(commands, "authority", "find or track the most cited nodes", _EXAMPLES)
     kinds = authority.add_subparsers(metavar="COMMAND", required=True, parser_class=type(authority))
     _add_find(kinds)
     _add_compare(kinds)
     _add_simulate(kinds)
 
 
-def _parser(commands: Any, name: str, about: str, examples: str) -> Any:
-    return commands.add_parser(
-        name,
-        help=about,
-        description=f"{about[0].upper()}{about[1:]}.",
-        epilog=examples,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-
-
 def _add_find(kinds: Any) -> None:
-    parser = _parser(
+    parser = subcommand(
         kinds,
         "find",
         "find the most cited nodes of a graph by crawling it",
@@ -74,7 +65,7 @@ def _add_find(kinds: Any) -> None:
 
 
 def _add_compare(kinds: Any) -> None:
-    parser = _parser(
+    parser = subcommand(
         kinds,
         "compare",
         "compare ways to find the most cited nodes",
@@ -101,7 +92,7 @@ def _add_static(parser: Any) -> None:
 
 
 def _add_simulate(kinds: Any) -> None:
-    parser = _parser(
+    parser = subcommand(
         kinds,
         "simulate",
         "track the most cited nodes of a time graph",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import signal
 import sys
 from dataclasses import fields
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 from sonde.cli.display import Display, display_for, duration, summary
 from sonde.cli.printing import harmless
+from sonde.cli.stopping import heeding_signals
 from sonde.crawl import STOPS, Crawl, CrawlResult, Settings, read_config
 from sonde.crawl.beginning import Intent
 from sonde.crawl.kinds import chosen, kind_named
@@ -203,24 +203,9 @@ def _drive(crawl: Crawl, display: Display, folder: str, *, as_json: bool) -> int
 
 
 async def _watched(crawl: Crawl, display: Display) -> CrawlResult:
-    """Run with the display kept up, and with Ctrl-C understood: once to finish what is in
-    flight, twice to end at once."""
-    loop = asyncio.get_running_loop()
-    pressed = 0
-
-    def interrupt() -> None:
-        nonlocal pressed
-        pressed += 1
-        if pressed == 1:
-            print("finishing what is in flight (Ctrl-C again to stop at once)", file=sys.stderr)
-            crawl.stop()
-        else:
-            crawl.cut()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, interrupt)
-    task = asyncio.create_task(crawl.run())
-    try:
+    """Run with the display kept up, and with Ctrl-C understood."""
+    with heeding_signals(crawl, "what is"):
+        task = asyncio.create_task(crawl.run())
         while not task.done():
             await asyncio.wait([task], timeout=_TICK)
             if not task.done():
@@ -229,9 +214,6 @@ async def _watched(crawl: Crawl, display: Display) -> CrawlResult:
         if crawl.beginning is not None and crawl.beginning.notice:
             print(harmless(crawl.beginning.notice), file=sys.stderr)
         return result
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
 
 
 def _print_best(result: CrawlResult) -> None:

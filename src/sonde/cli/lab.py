@@ -13,6 +13,7 @@ from typing import Any
 
 from sonde.cli.overlay import add_gossip
 from sonde.cli.printing import print_table
+from sonde.cli.subcommand import subcommand
 from sonde.errors import InputError
 from sonde.estimators import split_list
 from sonde.lab import following, leading, steering
@@ -43,7 +44,7 @@ _EXPERIMENTS: dict[str, tuple[str, Protocol]] = {
 
 def add_parser(commands: Any) -> None:
     """Add ``sonde lab`` with its four commands."""
-    lab = _parser(commands, "lab", "experiments, comparisons and bounds on graphs", _EXAMPLES)
+    lab = subcommand(commands, "lab", "experiments, comparisons and bounds on graphs", _EXAMPLES)
     kinds = lab.add_subparsers(metavar="COMMAND", required=True, parser_class=type(lab))
     _add_run(kinds)
     _add_compare(kinds)
@@ -51,18 +52,8 @@ def add_parser(commands: Any) -> None:
     add_gossip(kinds)
 
 
-def _parser(commands: Any, name: str, about: str, examples: str) -> Any:
-    return commands.add_parser(
-        name,
-        help=about,
-        description=f"{about[0].upper()}{about[1:]}.",
-        epilog=examples,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-
-
 def _add_run(kinds: Any) -> None:
-    parser = _parser(
+    parser = subcommand(
         kinds,
         "run",
         "run a published experiment",
@@ -71,7 +62,7 @@ def _add_run(kinds: Any) -> None:
     )
     names = parser.add_subparsers(metavar="EXPERIMENT", required=True, parser_class=type(parser))
     for name, (about, protocol) in _EXPERIMENTS.items():
-        one = _parser(names, name, about, f"example:\n  sonde lab run {name} graph/ -o results/")
+        one = subcommand(names, name, about, f"example:\n  sonde lab run {name} graph/ -o results/")
         _add_graphs(one, protocol)
         one.add_argument("-o", "--output", type=Path, required=True, help="the folder of results")
         one.add_argument("--no-figures", action="store_true", help="tables only")
@@ -96,7 +87,7 @@ def _add_run(kinds: Any) -> None:
 
 
 def _add_compare(kinds: Any) -> None:
-    parser = _parser(
+    parser = subcommand(
         kinds,
         "compare",
         "compare estimators, paired over seed graphs",
@@ -112,7 +103,7 @@ def _add_compare(kinds: Any) -> None:
 
 
 def _add_bound(kinds: Any) -> None:
-    parser = _parser(
+    parser = subcommand(
         kinds,
         "bound",
         "bound the best crawl that is possible",

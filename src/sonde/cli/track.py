@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
-import signal
 import sys
 import time
 from dataclasses import asdict
@@ -16,6 +14,7 @@ from sonde.authority.live.plan import EXPANSIONS
 from sonde.authority.tracking import RECRAWLS
 from sonde.cli.display import duration
 from sonde.cli.printing import harmless, print_table
+from sonde.cli.stopping import heeding_signals
 from sonde.crawl.loop import new_loop
 from sonde.durations import seconds_from
 from sonde.store.reading import RunReader
@@ -113,26 +112,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _watched(tracker: LiveTracker) -> str:
-    """Run with Ctrl-C understood: once to finish the visit in flight, twice to end at once."""
-    loop = asyncio.get_running_loop()
-    pressed = 0
-
-    def interrupt() -> None:
-        nonlocal pressed
-        pressed += 1
-        if pressed == 1:
-            print("finishing the visit in flight (Ctrl-C again to stop at once)", file=sys.stderr)
-            tracker.stop()
-        else:
-            tracker.cut()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, interrupt)
-    try:
+    with heeding_signals(tracker, "the visit"):
         return await tracker.run()
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
 
 
 class _Json:

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from sonde import extras
 from sonde.kernels.dominance import dominators, reach
-from sonde.lab import extras
 from sonde.lab.territory import Numbers, Territory
 from sonde.protocols import Floats
 
@@ -34,7 +34,7 @@ def exact(territory: Territory, seconds: float) -> Exact:
     count, budget = len(territory), territory.budget
     if count == 0 or budget == 0:
         return Exact(0.0, 0.0, np.zeros(0, dtype=np.int64), True)
-    optimize, sparse = extras.optimize(), extras.sparse()
+    optimize, sparse = (extras.scipy(part, "the exact optimum") for part in ("optimize", "sparse"))
     sources = np.repeat(np.arange(count), np.diff(territory.indptr))
     targets = territory.targets.astype(np.int64)
     links, entries = len(targets), territory.entries

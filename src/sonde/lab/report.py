@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sonde.lab import extras
+from sonde import extras
 from sonde.lab.findings import Curves
 from sonde.lab.statistics import half_width
 from sonde.protocols import Floats

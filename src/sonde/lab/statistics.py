@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sonde.lab import extras
+from sonde import extras
 from sonde.protocols import Floats
 
 
@@ -42,7 +42,7 @@ def half_width(values: Floats) -> Floats:
     count = len(values)
     if count < 2:
         return np.full(values.shape[1], np.nan)
-    quantile = float(extras.special().stdtrit(count - 1, 0.975))
+    quantile = float(extras.scipy("special", "an interval").stdtrit(count - 1, 0.975))
     spread: Floats = quantile * np.std(values, axis=0, ddof=1) / math.sqrt(count)
     return spread
 

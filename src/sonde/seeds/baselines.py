@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sonde.extras import scipy
 from sonde.seeds.coverage import Coverage
-from sonde.seeds.extras import scipy_sparse
 from sonde.seeds.network import Network, Nodes
 
 DAMPING = 0.85
@@ -56,7 +56,7 @@ def pagerank(network: Network, tolerance: float = 1e-12) -> npt.NDArray[np.float
         return np.empty(0)
     degrees = network.degrees
     share = np.divide(1.0, degrees, out=np.zeros(count), where=degrees > 0)
-    sparse = scipy_sparse("pagerank")
+    sparse = scipy("sparse", "pagerank")
     back = network.reversed
     matrix = sparse.csr_array(
         (share[back.targets], back.targets, back.indptr), shape=(count, count)

@@ -13,9 +13,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from sonde.extras import scipy
 from sonde.kernels import coverage as kernels
 from sonde.seeds.coverage import Coverage
-from sonde.seeds.extras import scipy_csgraph, scipy_sparse
 from sonde.seeds.network import Network, Nodes, Units
 from sonde.seeds.weights import DepthWeights
 
@@ -25,11 +25,11 @@ class Components:
 
     def __init__(self, network: Network) -> None:
         count = network.nodes
-        matrix = scipy_sparse("strongly connected components").csr_array(
+        matrix = scipy("sparse", "strongly connected components").csr_array(
             (np.ones(len(network.targets), dtype=np.int8), network.targets, network.indptr),
             shape=(count, count),
         )
-        _, found = scipy_csgraph("strongly connected components").connected_components(
+        _, found = scipy("sparse.csgraph", "strongly connected components").connected_components(
             matrix, directed=True, connection="strong"
         )
         _, first, inverse = np.unique(found, return_index=True, return_inverse=True)

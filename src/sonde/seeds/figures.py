@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sonde.extras import pyplot
 from sonde.seeds.comparison import OBJECTIVES, Comparison
-from sonde.seeds.extras import pyplot
 from sonde.seeds.tables import TITLES
 
 _MARKERS = "osD^vP*Xhd"
@@ -13,7 +13,7 @@ _MARKERS = "osD^vP*Xhd"
 
 def draw(comparison: Comparison, folder: Path, prefix: str = "") -> list[Path]:
     """One figure for each of pages and value against seeds and hops; the files written."""
-    plots = pyplot("drawing figures")
+    plots = pyplot()
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for objective in OBJECTIVES:

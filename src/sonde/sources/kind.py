@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, make_dataclass
 from types import GenericAlias
@@ -64,7 +65,7 @@ class Equipment:
     text: bool
 
 
-class Kind:
+class Kind(ABC):
     """A kind of source. Subclass it, or let ``kind_from`` make one from a class with ``visit``."""
 
     name: str = ""
@@ -112,9 +113,9 @@ class Kind:
         """What ``--dry-run`` should say besides seeds and budget, as plain data."""
         return {}
 
+    @abstractmethod
     def make(self, options: Any, equipment: Any) -> Source:
         """A source. Nothing is sent yet."""
-        raise NotImplementedError
 
 
 class ClassKind(Kind):

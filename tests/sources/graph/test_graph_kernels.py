@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -14,23 +11,13 @@ from hypothesis import strategies as st
 
 from sonde.kernels import adjacency, naming
 from sonde.sources.graph import Graph, edges, names
+from uncompiled import uncompiled
 
 ROWS = st.lists(
     st.tuples(st.integers(-(2**63), 2**63 - 1) | st.integers(0, 3), st.integers(0, 3)),
     min_size=1,
     max_size=60,
 )
-
-
-def uncompiled(module: ModuleType) -> ModuleType:
-    name = module.__name__.rpartition(".")[2]
-    source = Path(str(module.__file__)).parent / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(f"uncompiled_{name}", source)
-    assert spec is not None
-    assert spec.loader is not None
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
 
 
 PLAIN: dict[str, Any] = {module.__name__: uncompiled(module) for module in (adjacency, naming)}

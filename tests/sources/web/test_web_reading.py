@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,6 +16,7 @@ from sonde.kernels import markup
 from sonde.sources.web import nesting, reading
 from sonde.sources.web.charset import decode
 from sonde.sources.web.reading import read
+from uncompiled import uncompiled
 
 URL = "http://a.example/dir/page.html"
 
@@ -119,17 +117,6 @@ def test_real_pages(name: str) -> None:
     for body in _pages(archive, 60):
         html, _ = decode(body, "text/html")
         assert said(html) == walked(html)
-
-
-def uncompiled(module: ModuleType) -> Any:
-    name = module.__name__.rpartition(".")[2]
-    source = Path(str(module.__file__)).parent / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(f"uncompiled_{name}", source)
-    assert spec is not None
-    assert spec.loader is not None
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
 
 
 PLAIN = uncompiled(markup)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from test_web_reading import uncompiled
 
 from sonde.kernels import prints
 from sonde.sources.web import simhash as room
 from sonde.sources.web.simhash import simhash, word_pairs
+from uncompiled import uncompiled
 
 MIX_1, MIX_2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 WORDS = ("the", "sea", "level", "12", "345", "٣٤", "rises", "été", "日本語", "a")

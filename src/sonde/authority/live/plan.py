@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from sonde.authority.tracking import DAY, RECRAWLS
+from sonde.authority.tracking import DAY, check_policies
 from sonde.errors import InputError, SpecError
 
 EXPANSIONS = ("crawl-gai", "crawl-ai")
@@ -30,19 +30,12 @@ class Plan:
     most: int = 1_000_000
 
     def __post_init__(self) -> None:
-        if self.expand not in EXPANSIONS:
-            known = ", ".join(EXPANSIONS)
-            raise SpecError(f"unknown way to expand {self.expand!r} (one of: {known})")
-        if self.recrawl not in RECRAWLS:
-            known = ", ".join(RECRAWLS)
-            raise SpecError(f"unknown recrawl policy {self.recrawl!r} (one of: {known})")
+        check_policies(self.expand, EXPANSIONS, self.recrawl, self.share)
         for name in ("top", "window", "per_hour", "most"):
             if not getattr(self, name) > 0:
                 raise SpecError(f"{name} must be above 0, not {getattr(self, name)}")
         if self.budget is not None and self.budget < 0:
             raise SpecError(f"a budget of {self.budget} requests is not possible")
-        if not 0 <= self.share <= 1:
-            raise SpecError(f"the share of expansions must be between 0 and 1, not {self.share}")
 
     def as_data(self) -> dict[str, Any]:
         """As it is kept with the run."""

@@ -54,9 +54,11 @@ class Network(Kind):
     changeable = frozenset(["tokens"])
     grouped = True
 
+    _description: ClassVar[Description]
+
     def described(self, options: Any) -> Description:
         """The description of the network."""
-        raise NotImplementedError
+        return self._description
 
     def settled(self, options: Any) -> Any:
         server = options.server or self.described(options).server
@@ -125,10 +127,7 @@ class Mastodon(Network):
 
     name = "mastodon"
     summary = "accounts of a Mastodon server, linked by mentions: mastodon:SERVER"
-    _description: ClassVar[Description] = read_description(MASTODON, "mastodon")
-
-    def described(self, options: Any) -> Description:
-        return self._description
+    _description = read_description(MASTODON, "mastodon")
 
 
 class Bluesky(Network):
@@ -136,10 +135,7 @@ class Bluesky(Network):
 
     name = "bluesky"
     summary = "accounts of Bluesky by its public app view, linked by mentions: bluesky:"
-    _description: ClassVar[Description] = read_description(BLUESKY, "bluesky")
-
-    def described(self, options: Any) -> Description:
-        return self._description
+    _description = read_description(BLUESKY, "bluesky")
 
 
 class Api(Network):

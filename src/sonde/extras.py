@@ -1,4 +1,4 @@
-"""Libraries that the base install does not bring, asked for by name when they are needed."""
+"""Libraries that the base install does not bring, asked for when they are needed."""
 
 from __future__ import annotations
 
@@ -8,24 +8,23 @@ from typing import Any
 from sonde.errors import InputError
 
 
-def _need(module: str, extra: str, what: str) -> Any:
+def _needed(module: str, what: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
+        extra = module.partition(".")[0]
         raise InputError(f"{what} needs {extra}: install sonde[{extra}]") from error
 
 
-def scipy_sparse(what: str) -> Any:
-    return _need("scipy.sparse", "scipy", what)
+def scipy(part: str, what: str) -> Any:
+    """A part of SciPy, for something that a user wants."""
+    return _needed(f"scipy.{part}", what)
 
 
-def scipy_csgraph(what: str) -> Any:
-    return _need("scipy.sparse.csgraph", "scipy", what)
-
-
-def pyplot(what: str) -> Any:
+def pyplot() -> Any:
     """Matplotlib's figures, drawn without a display and the same on every run."""
-    matplotlib = _need("matplotlib", "matplotlib", what)
+    matplotlib = _needed("matplotlib", "drawing figures")
     matplotlib.use("Agg")
     matplotlib.rcParams["svg.hashsalt"] = "sonde"
+    matplotlib.rcParams["svg.fonttype"] = "none"
     return importlib.import_module("matplotlib.pyplot")
