@@ -15,7 +15,7 @@ the kernels of graphs: ``adjacency`` and ``naming`` build them, ``coverage`` cho
 ``harvest`` judges crawls; and those of the most cited: ``Weights`` and a ``Summit`` under
 ``Expansion`` and ``Recrawl``, which ``discovery`` and ``Tracking`` drive. ``spelling`` numbers
 words, ``wikitext`` strips text of its markup, ``prints`` makes fingerprints. ``markup`` reads HTML
-that is in order; ``orderly`` says whether it is, ``reach`` how much of it a parser may be given, and
+that is in order; ``orderly`` says whether it is, ``reach`` how much of it a parser may be given;
 ``Names`` are the elements that they know.
 
 A model is built for one engine: ``load("compiled")`` or ``load("python")``.
