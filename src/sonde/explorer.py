@@ -84,6 +84,8 @@ class Explorer:
         self.visits = 0
         self._truth = truth
         self._numbers: dict[Node, int] = {}
+        self.number_of: Callable[[Node], int | None] = self._numbers.get
+        """The number of a known node, in order of discovery; ``None`` for one never seen."""
         self._nodes: list[Node] = []
         self._groups: dict[Group, int] = {}
         self._group_of: list[Group] = []
@@ -297,10 +299,12 @@ class Explorer:
         return opened
 
     def _checked_gain(self, node: Node, visit: Visit) -> float:
-        scores = [visit.score, *(link.score for link in visit.links)]
-        if not all(0 <= score < math.inf for score in scores):
+        scores = [visit.score, *[link.score for link in visit.links]]
+        if not (min(scores) >= 0 and math.isfinite(sum(scores))) and not all(
+            0 <= score < math.inf for score in scores
+        ):
             raise InputError(f"visit of {node!r}: scores must be finite numbers of 0 or more")
-        if any(len(link.words) % 2 for link in visit.links):
+        if 1 in [len(link.words) & 1 for link in visit.links]:
             raise InputError(f"visit of {node!r}: words of links have two bytes each")
         return gain_of(self.objective, node, visit)
 
@@ -311,22 +315,29 @@ class Explorer:
         self.visits += 1
         if opened.leaf >= 0:
             model.learn(opened.leaf, opened.snapshot, gain)
+        targets, alphas, words = self._told(opened.number, visit.links)
+        start = model.links.append(targets, alphas, words if model.links.wordy else ())
+        if model.places is not None:
+            self._tell_places(start, targets, visit.links)
+        model.visit(opened.number, visit.score, start, start + len(targets))
+
+    def _told(self, own: int, links: Sequence[Link]) -> tuple[list[int], list[float], list[bytes]]:
+        """The targets of links with their scores and words; parallel links count as one, at the
+        first one's place, and links to the node itself not at all."""
+        known = self._numbers
+        try:
+            targets = [known[link.target] for link in links]
+        except KeyError:
+            targets = [self._number(link.target, link.group, link.place) for link in links]
+        if own not in targets and len(set(targets)) == len(targets):
+            return targets, [link.score for link in links], [link.words for link in links]
         alphas: dict[int, float] = {}
         words: dict[int, bytes] = {}
-        wordy = model.links.wordy
-        known = self._numbers.get
-        for link in visit.links:  # parallel links count as one, at the first one's place
-            target = known(link.target)
-            if target is None:
-                target = self._number(link.target, link.group, link.place)
-            if target != opened.number:
+        for target, link in zip(targets, links, strict=True):
+            if target != own:
                 alphas[target] = alphas.get(target, 0.0) + link.score
-                if wordy:
-                    words[target] = words.get(target, b"") + link.words
-        start = model.links.append(list(alphas), list(alphas.values()), list(words.values()))
-        if model.places is not None:
-            self._tell_places(start, list(alphas), visit.links)
-        model.visit(opened.number, visit.score, start, start + len(alphas))
+                words[target] = words.get(target, b"") + link.words
+        return list(alphas), list(alphas.values()), list(words.values())
 
     def _tell_places(self, start: int, targets: list[int], links: Sequence[Link]) -> None:
         """The URL measures of the links, those of the first of parallel ones."""
@@ -385,10 +396,6 @@ class Explorer:
     def held(self, lease: Lease) -> Spend:
         """What is held for an open lease."""
         return self._opened(lease).held
-
-    def number_of(self, node: Node) -> int | None:
-        """The number of a known node, in order of discovery; ``None`` for one never seen."""
-        return self._numbers.get(node)
 
     def node_of(self, number: int) -> Node:
         """The node of a number."""
