@@ -15,7 +15,9 @@ its ``Vocabulary``); the
 the kernels of graphs: ``adjacency`` and ``naming`` build them, ``coverage`` chooses seeds,
 ``harvest`` judges crawls; and those of the most cited: ``Weights`` and a ``Summit`` under
 ``Expansion`` and ``Recrawl``, which ``discovery`` and ``Tracking`` drive. ``spelling`` numbers
-words, ``wikitext`` strips text of its markup, ``markup`` reads HTML, ``prints`` makes fingerprints.
+words, ``wikitext`` strips text of its markup, ``prints`` makes fingerprints. ``markup`` reads HTML
+that is in order; ``orderly`` says whether it is, ``reach`` how much of it a parser may be given;
+``Names`` are the elements that they know.
 
 A model is built for one engine: ``load("compiled")`` or ``load("python")``.
 """

@@ -21,6 +21,8 @@ from functools import lru_cache
 import can_ada
 from publicsuffixlist import PublicSuffixList
 
+from .references import resolved
+
 MAX_URL = 2_000
 """Longer URLs are not crawlable. Search engines and the sitemap protocol stop near 2,048."""
 
@@ -38,13 +40,13 @@ _SESSION = re.compile(
 )
 
 
-_JOINED: dict[str, dict[str, str | None]] = {}
+_JOINED: dict[str, dict[bytes, str | None]] = {}
 """What hrefs came to, by the directory of their page: the pages of a site link to each other."""
-_MOST_DIRECTORIES = 32
-_MOST_HREFS = 2_048
+_MOST_DIRECTORIES = 128
+_MOST_HREFS = 1_024
 
 
-def _joined_in(url: str) -> dict[str, str | None]:
+def _joined_in(url: str) -> dict[bytes, str | None]:
     """What is known of hrefs on pages in the directory of a URL; the latest directories stay."""
     path = url.partition("?")[0]
     directory = path[: path.rindex("/") + 1]
@@ -66,19 +68,21 @@ class Base:
         self._parsed = can_ada.parse(url)
         self._known = _joined_in(self._parsed.href)
 
-    def join(self, href: str) -> str | None:
-        """The identity of ``href`` as found on this page, or ``None`` where not crawlable."""
+    def follow(self, written: bytes) -> str | None:
+        """The identity of an href as it is written on this page, references and all."""
         known = self._known
-        if href in known:
-            return known[href]
-        joined = self._join(href)
+        if written in known:
+            return known[written]
+        href = resolved(written.decode())
+        joined = None if href.startswith("#") else self.join(href)
         # A reference that begins with a question mark is relative to the page, not its directory;
-        # white space and backslashes may hide one.
-        if len(known) < _MOST_HREFS and href and (href[0].isalnum() or href[0] in "/."):
-            known[href] = joined
+        # white space, backslashes and character references may hide one.
+        if len(known) < _MOST_HREFS and (written[:1].isalnum() or written[:1] in (b"/", b".")):
+            known[written] = joined
         return joined
 
-    def _join(self, href: str) -> str | None:
+    def join(self, href: str) -> str | None:
+        """The identity of ``href`` as found on this page, or ``None`` where not crawlable."""
         if len(href) > _MAX_RAW:
             href = href.partition("#")[0]
             if len(href) > _MAX_RAW:

@@ -76,6 +76,14 @@ def decode(body: bytes, content_type: str = "") -> tuple[str, str]:
     return body.decode(codec, "replace"), codec
 
 
+def transcoded(body: bytes, content_type: str = "") -> tuple[bytes, str]:
+    """The body in UTF-8, and the name of the decoder that its text was made with."""
+    text, codec = decode(body, content_type)
+    if codec == "utf-8" and "\ufffd" not in text and not body.startswith(_BOMS[0][0]):
+        return body, codec
+    return text.encode("utf-8", "replace"), codec
+
+
 def _declared(body: bytes, content_type: str) -> str:
     """The declared decoder, or an empty string."""
     if "charset" in content_type.lower() and (found := _HEADER.search(content_type)):
