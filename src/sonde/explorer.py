@@ -122,7 +122,7 @@ class Explorer:
         self._nodes.append(node)
         model = self._model
         if number >= model.frontier.slot_of.shape[0]:
-            model.reserve_nodes(2 * number + 16)
+            model.reserve_nodes(number + number // 4 + 16)
         if self.grouped:
             if group not in self._groups:
                 self._groups[group] = len(self._groups)

@@ -7,9 +7,10 @@ and numbers, know nothing of names, files or users, and import NumPy alone.
 
 The nouns, from the bottom: ``Dice`` draws; the ``Frontier`` is the table of rows that may be
 visited; a ``Leaf`` ranks it (``Tournament``, ``Linear``, ``Regression``, ``Relevance``,
-``Chance``, ``Custom``); a ``Chooser`` says which leaf picks; ``Links`` remember what was seen; a
-``Signal`` turns what is told into features (``Neighbourhood``, ``SecondLevel``, ``Cash``,
-``Navigation``, ``Places``, ``Feedback``, ``Quickness``, ``Yields`` with its ``Vocabulary``); the
+``Chance``, ``Custom``); a ``Chooser`` says which leaf picks; ``Links`` with their ``Wordings``
+remember what was seen; a ``Signal`` turns what is told into features (``Neighbourhood``,
+``SecondLevel``, ``Cash``, ``Navigation``, ``Places``, ``Feedback``, ``Quickness``, ``Yields`` with
+its ``Vocabulary``); the
 ``Model`` ties them together; ``replay`` runs a model over a recorded graph. Apart from these stand
 the kernels of graphs: ``adjacency`` and ``naming`` build them, ``coverage`` chooses seeds,
 ``harvest`` judges crawls; and those of the most cited: ``Weights`` and a ``Summit`` under
@@ -32,7 +33,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 NAMES = (
-    "dice frontier tournament linear regression chance custom chooser links signals "
+    "dice frontier tournament linear regression chance custom chooser wordings links signals "
     "neighbourhood second cash navigation places feedback quickness relevance words yields "
     "spelling model replay "
     "weights summit expansion recrawl discovery tracking"

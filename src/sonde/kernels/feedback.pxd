@@ -16,6 +16,8 @@ cdef class Feedback(Signal):
 
     cpdef void heard(self, double error) noexcept
     @cython.final
+    cdef inline double error_of(self, int node) noexcept
+    @cython.final
     cdef void flow_back(self, int node, double error)
     @cython.final
     cdef void take_over(self, long long start, long long end)

@@ -2,9 +2,9 @@
 
 Rows stand in blocks of up to 64 in order of discovery, blocks in shelves of 64. A node keeps its
 row (its *slot*) until it is visited; a row that is *taken* (leased) is not live: it cannot be
-picked, but its features go on growing, so that it can be put back. The table knows nothing of
-scores: each leaf keeps bounds for every block and shelf, and is told after each visit of the rows
-whose features changed.
+picked, but its features go on growing, so that it can be put back. A visited node has the number of
+its visit in place of a slot. The table knows nothing of scores: each leaf keeps bounds for every
+block and shelf, and is told after each visit of the rows whose features changed.
 
 A *leaf* is one estimator as the frontier sees it: it names the best selectable row, lists the
 rows whose estimate reaches a threshold, and learns from each visit. An inactive leaf is not told
@@ -20,19 +20,22 @@ import numpy as np
 
 if not cython.compiled:
     UNSEEN = -1
-    VISITED = -2
-    DROPPED = -3
+    DROPPED = -2
+    FIRST_VISIT = -3
 
 
 INFINITY = float("inf")
 
 
 def grown(array, size, fill):
-    """A copy of `array` with room for at least `size` entries; doubling keeps growth linear."""
+    """A copy of `array` with room for at least `size` entries. To grow by a quarter keeps the cost
+    of copying linear, and what lies idle small."""
     array = np.asarray(array)
-    room = max(size, 2 * len(array), 16)
-    larger = np.full((room, *array.shape[1:]), fill, dtype=array.dtype)
+    room = max(size, len(array) + len(array) // 4, 16)
+    larger = np.zeros((room, *array.shape[1:]), dtype=array.dtype)
     larger[: len(array)] = array
+    if fill != 0:
+        larger[len(array) :] = fill
     return larger
 
 
@@ -127,7 +130,7 @@ class Frontier:
         self.width = width
         self.grouped = grouped
         self.leaves = []
-        self.rows = self.blocks = self.shelves = self.live = self.seen = 0
+        self.rows = self.blocks = self.shelves = self.live = self.seen = self.visits = 0
         self.restricted = False
         self.ready_count = 0
         self.ready = np.zeros(0, dtype=np.intc)
@@ -178,6 +181,10 @@ class Frontier:
         if self.grouped:
             return self.row_block[slot]
         return slot >> 6
+
+    def visit_of(self, node):
+        """The number of a node's visit, below 0 for a node that was not visited."""
+        return FIRST_VISIT - self.slot_of[node]
 
     def add(self, node):
         """Give `node` a row of zeros, at the end of its group's last block."""
@@ -284,7 +291,8 @@ class Frontier:
 
     def settle(self, node):
         """The node was visited: it leaves the frontier for good."""
-        self.leave(node, VISITED)
+        self.leave(node, FIRST_VISIT - self.visits)
+        self.visits += 1
 
     def drop(self, node):
         """The node will never be visited: it leaves the frontier, and links to it are ignored."""

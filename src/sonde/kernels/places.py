@@ -3,7 +3,8 @@
 A node has two *keys*, numbers that stand for its domain and its basename, -1 where it has none. A
 link has two measures that its source worked out, RFU and BFU, and the number of its repeats on the
 page. Here they become columns: the means of the measures over the parents, in the order in which
-parents are visited, and the logarithms of the counts, ln(1 + count).
+parents are visited, and the logarithms of the counts, ln(1 + count). In an explorer the measures of
+the current visit's links alone are kept, from position ``start`` on.
 """
 
 import cython
@@ -33,6 +34,7 @@ class Places(Signal):
         self.repeated = columns.get("repeats", -1)
         self.repeats_sum = columns.get("repeats:sum", -1)
         self.domains = self.basenames = 0
+        self.start = 0
         if recorded is None:
             self.domain = np.full(nodes, -1, dtype=np.intc)
             self.basename = np.full(nodes, -1, dtype=np.intc)
@@ -58,14 +60,15 @@ class Places(Signal):
 
     def append(self, start, rfu, bfu, repeats):
         """Write the measures of a visit's links, which stand in `links` from `start` on."""
-        end = start + len(rfu)
-        if end > self.rfu.shape[0]:
-            self.rfu = grown(self.rfu, end, 0.0)
-            self.bfu = grown(self.bfu, end, 0.0)
-            self.repeats = grown(self.repeats, end, 0.0)
-        np.asarray(self.rfu)[start:end] = rfu
-        np.asarray(self.bfu)[start:end] = bfu
-        np.asarray(self.repeats)[start:end] = repeats
+        count = len(rfu)
+        if count > self.rfu.shape[0]:
+            self.rfu = grown(self.rfu, count, 0.0)
+            self.bfu = grown(self.bfu, count, 0.0)
+            self.repeats = grown(self.repeats, count, 0.0)
+        self.start = start
+        np.asarray(self.rfu)[:count] = rfu
+        np.asarray(self.bfu)[:count] = bfu
+        np.asarray(self.repeats)[:count] = repeats
 
     def visited(self, node, score, start, end):
         # The rows of the targets are noted as changed: the neighbourhood has seen them before.
@@ -73,24 +76,26 @@ class Places(Signal):
         table = self.frontier
         slot: cython.int
         link: cython.longlong
+        place: cython.longlong
         for link in range(start, end):
             slot = table.slot_of[links.target[link]]
             if slot < 0:
                 continue
+            place = link - self.start
             if self.rfu_mean >= 0:
-                table.features[slot, self.rfu_sum] += self.rfu[link]
+                table.features[slot, self.rfu_sum] += self.rfu[place]
                 table.features[slot, self.rfu_mean] = (
                     table.features[slot, self.rfu_sum] / table.features[slot, self.deg]
                 )
             if self.bfu_mean >= 0:
-                table.features[slot, self.bfu_sum] += self.bfu[link]
+                table.features[slot, self.bfu_sum] += self.bfu[place]
                 table.features[slot, self.bfu_mean] = (
                     table.features[slot, self.bfu_sum] / table.features[slot, self.deg]
                 )
             if self.linked >= 0:
                 table.features[slot, self.linked] = log(1.0 + table.features[slot, self.deg])
-            if self.repeated >= 0 and self.repeats[link] > 0.0:
-                table.features[slot, self.repeats_sum] += self.repeats[link]
+            if self.repeated >= 0 and self.repeats[place] > 0.0:
+                table.features[slot, self.repeats_sum] += self.repeats[place]
                 table.features[slot, self.repeated] = log(
                     1.0 + table.features[slot, self.repeats_sum]
                 )
