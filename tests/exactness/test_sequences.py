@@ -40,6 +40,7 @@ LEAVES = [
     "yield:k=2",
     "auto",
     "auto:k=0.5:words=3:share=0",
+    "auto:ratio=0",
 ]
 COMBINED = [
     "hybrid[ne,lnh,3]",

@@ -16,6 +16,7 @@ GROUNDS = (
     "their scores",
     "its share of those pages' scores",
     "the words of the links",
+    "what other nodes with such links brought against expectations",
 )
 
 
@@ -49,9 +50,9 @@ class ParentYield(Leaf):
     def remembers(self) -> bool:
         return True
 
-    def weights(self) -> tuple[float, float, float, float]:
-        """Of the number of links, of their scores, of shares and of words."""
-        return 0.0, 0.0, 0.0, 0.0
+    def weights(self) -> tuple[float, ...]:
+        """Of the number of links, of their scores, of shares, of words and of ratios."""
+        return 0.0, 0.0, 0.0, 0.0, 0.0
 
     def reasons(self, leaf: Any, slot: int) -> tuple[str, ...]:
         parents, children, brought, expected, *terms = leaf.yields.grounds(slot)
@@ -90,17 +91,20 @@ class ParentYield(Leaf):
 
 @dataclass(frozen=True)
 class Auto(ParentYield):
-    """Parent yield, and a little for many links, promising ones, a large share of the parents'
-    scores, and words that have stood for more than the average.
+    """Parent yield, times what nodes with as many links of such scores have brought against what
+    yields expected of them; and a little for many links, promising ones, a large share of the
+    parents' scores, and words that have stood for more than the average.
 
     The weights are in units of a positive gain: those of the number of links, of their scores and
-    of the share multiply logarithms; that of words multiplies a difference of gains.
+    of the share multiply logarithms; that of words multiplies a difference of gains, that of
+    ratios by how much they differ from 1.
     """
 
-    degree: float = 0.1
+    degree: float = 0.07
     link: float = 0.3
     share: float = 0.1
     words: float = 1.0
+    ratio: float = 1.0
 
     name: ClassVar[str] = "auto"
 
@@ -112,9 +116,16 @@ class Auto(ParentYield):
     def reads_words(self) -> bool:
         return self.words > 0
 
-    def weights(self) -> tuple[float, float, float, float]:
-        return self.degree, self.link, self.share, self.words
+    def weights(self) -> tuple[float, ...]:
+        return self.degree, self.link, self.share, self.words, self.ratio
 
 
-OPTIONS = {"patience": "k", "degree": "deg", "link": "e", "share": "share", "words": "words"}
+OPTIONS = {
+    "patience": "k",
+    "degree": "deg",
+    "link": "e",
+    "share": "share",
+    "words": "words",
+    "ratio": "ratio",
+}
 """The text form of each parameter."""

@@ -34,7 +34,7 @@ from types import ModuleType, SimpleNamespace
 
 NAMES = (
     "dice frontier tournament linear regression chance custom chooser wordings links signals "
-    "neighbourhood second cash navigation places feedback quickness relevance words yields "
+    "neighbourhood second cash navigation places feedback quickness relevance words ratios yields "
     "spelling model replay "
     "weights summit expansion recrawl discovery tracking"
 ).split()
