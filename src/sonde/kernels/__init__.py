@@ -33,9 +33,9 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 NAMES = (
-    "dice frontier tournament linear regression chance custom chooser wordings links signals "
-    "neighbourhood second cash navigation places feedback quickness relevance words ratios yields "
-    "spelling model replay "
+    "dice frontier tournament linear regression chance custom chooser experts wordings links "
+    "signals neighbourhood second cash navigation places feedback quickness relevance words ratios "
+    "yields forecast spelling model replay "
     "weights summit expansion recrawl discovery tracking"
 ).split()
 

@@ -8,8 +8,8 @@ cdef int LEVELS
 cdef double INFINITY, LEVEL_PATIENCE, GUESS, GUESSES, FAIR_SHARE
 
 cdef class Yields(Signal):
-    cdef public int deg, e_sum, weight, worth, share, words, base, estimate
-    cdef public double patience, by_degree, by_link, by_share, by_words, by_ratio
+    cdef public int deg, e_sum, weight, worth, share, words, base, estimate, rank
+    cdef public double patience, by_degree, by_link, by_share, by_words, by_ratio, by_rank, by_ahead, budget, outlook
     cdef public Vocabulary vocabulary
     cdef public Ratios of_degree, of_link
     cdef public object rankings

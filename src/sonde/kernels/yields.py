@@ -11,8 +11,8 @@ what the words of its links stand for.
 A visit changes the yields of the visited node's parents. A parent passes its new yield on to its
 other children when the number of its visited children has grown by half since it last did. At
 a *revision*, whenever the number of visits has grown by a third, everything is computed anew: the
-scales, what pages of each score yield, ratios, all yields, all rows. So a step costs a few times the links
-of a page, and a number that was passed on is never older than that.
+scales, what pages of each score yield, ratios, all yields, all rows. So a step costs a few times
+the links of a page, and a number that was passed on is never older than that.
 """
 
 import cython
@@ -43,8 +43,9 @@ FAIR_SHARE = 20.0  # a page that hands its score to this many links gives each a
 
 
 class Yields(Signal):
-    def __init__(self, frontier, links, columns, name, nodes, patience, weights):
-        """`weights` of the number of links, of link scores, of shares, of words and of ratios."""
+    def __init__(self, frontier, links, columns, name, nodes, patience, weights, budget):
+        """`weights` of the number of links, of link scores, of shares, of words, of ratios, of
+        navigational rank, and of looking ahead in a `budget` of so many picks."""
         Signal.__init__(self, frontier, links)
         self.deg = columns["deg"]
         self.e_sum = columns["e:sum"]
@@ -55,7 +56,11 @@ class Yields(Signal):
         self.base = columns[f"{name}.base"]
         self.estimate = columns[name]
         self.patience = patience
-        self.by_degree, self.by_link, self.by_share, self.by_words, self.by_ratio = weights
+        self.by_degree, self.by_link, self.by_share, self.by_words, self.by_ratio = weights[:5]
+        self.by_rank, self.by_ahead = weights[5:]
+        self.rank = columns["nr"] if self.by_rank != 0.0 else -1
+        self.budget = budget
+        self.outlook = 1.0
         self.vocabulary = Vocabulary(links)
         self.of_degree = Ratios()
         self.of_link = Ratios()
@@ -222,13 +227,15 @@ class Yields(Signal):
         table = self.frontier
         total: cython.double = 0.0
         if self.by_degree != 0.0:
-            total += self.by_degree * log1p(table.features[slot, self.deg])
+            total += self.by_degree * self.outlook * log1p(table.features[slot, self.deg])
         if self.by_link != 0.0:
             total += self.by_link * log1p(table.features[slot, self.e_sum] / self.promise)
         if self.by_share != 0.0:
             total += self.by_share * log1p(
                 FAIR_SHARE * table.features[slot, self.share] / self.scale
             )
+        if self.by_rank != 0.0:
+            total += self.by_rank * log1p(FAIR_SHARE * table.features[slot, self.rank] / self.scale)
         total *= self.unit
         if self.by_words != 0.0:
             total += (
@@ -277,11 +284,14 @@ class Yields(Signal):
             children,
             brought,
             row[self.worth] / row[self.weight],
-            self.unit * self.by_degree * log1p(row[self.deg]),
+            self.unit * self.by_degree * self.outlook * log1p(row[self.deg]),
             self.unit * self.by_link * log1p(row[self.e_sum] / self.promise),
             self.unit * self.by_share * log1p(FAIR_SHARE * row[self.share] / self.scale),
             self.by_words * row[self.words] / row[self.deg],
             self.by_ratio * (self.ratio(slot) - 1.0) * row[self.worth] / row[self.weight],
+            self.unit * self.by_rank * log1p(FAIR_SHARE * row[self.rank] / self.scale)
+            if self.by_rank != 0.0
+            else 0.0,
         )
 
     # -- revisions -----------------------------------------------------------------------------
@@ -352,6 +362,8 @@ class Yields(Signal):
             self.levels[level] = (brought[level] + LEVEL_PATIENCE * usual) / (
                 children[level] + LEVEL_PATIENCE
             )
+        if self.by_ahead != 0.0:  # from twice the usual at the start to nothing at the end
+            self.outlook = 1.0 + self.by_ahead * (1.0 - 2.0 * min(1.0, self.samples / self.budget))
         if self.by_ratio != 0.0:
             self.of_degree.settle(usual)
             self.of_link.settle(usual)
