@@ -13,7 +13,7 @@ import random
 from typing import Any
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.ensemble import HistGradientBoostingRegressor  # type: ignore[import-untyped]
 
 Floats = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
