@@ -6,14 +6,14 @@ node numbers are integers. A ``.pxd`` file beside a module gives its C types. Ke
 and numbers, know nothing of names, files or users, and import NumPy alone.
 
 The nouns, from the bottom: ``Dice`` draws; the ``Frontier`` is the table of rows that may be
-visited; a ``Leaf`` ranks it (``Tournament``, ``Linear``, ``Regression``, ``Relevance``,
-``Chance``, ``Custom``); a ``Chooser`` says which leaf picks; ``Links`` with their ``Wordings``
-remember what was seen; a ``Signal`` turns what is told into features (``Neighbourhood``,
-``SecondLevel``, ``Cash``, ``Navigation``, ``Places``, ``Feedback``, ``Quickness``, ``Yields`` with
-its ``Vocabulary``); the
-``Model`` ties them together; ``replay`` runs a model over a recorded graph. Apart from these stand
-the kernels of graphs: ``adjacency`` and ``naming`` build them, ``coverage`` chooses seeds,
-``harvest`` judges crawls; and those of the most cited: ``Weights`` and a ``Summit`` under
+visited; a ``Leaf`` ranks it (``Tournament``, ``Linear``, ``Regression``, ``Relevance``, ``Chance``,
+``Custom``); a ``Chooser`` says which leaf picks, as one of several ``experts`` or alone; ``Links``
+with their ``Wordings`` remember what was seen; a ``Signal`` turns what is told into features
+(``Neighbourhood``, ``SecondLevel``, ``Cash``, ``Navigation``, ``Places``, ``Feedback``,
+``Quickness``, ``Yields`` with its ``Vocabulary`` and ``Ratios``, and a ``Forecast`` from its
+parts); the ``Model`` ties them together; ``replay`` runs a model over a recorded graph. Apart from
+these stand the kernels of graphs: ``adjacency`` and ``naming`` build them, ``coverage`` chooses
+seeds, ``harvest`` judges crawls; and those of the most cited: ``Weights`` and a ``Summit`` under
 ``Expansion`` and ``Recrawl``, which ``discovery`` and ``Tracking`` drive. ``spelling`` numbers
 words, ``wikitext`` strips text of its markup, ``prints`` makes fingerprints. ``markup`` reads HTML
 that is in order; ``orderly`` says whether it is, ``reach`` how much of it a parser may be given;
