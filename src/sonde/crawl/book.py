@@ -295,15 +295,11 @@ class Book:
         self, lease: Lease, number: int, links: Sequence[Link], step: int
     ) -> tuple[bytes, bytes]:
         """The links as arrays; nodes seen for the first time become known."""
-        number_of = self.explorer.number_of
         depth = self.depths[number] + step
-        targets: list[int] = []
+        targets = self.explorer.linked
         known = len(self.status)
         new = []
-        for link in links:
-            target = number_of(link.target)
-            assert target is not None
-            targets.append(target)
+        for target, link in zip(targets, links, strict=True):
             if target == known:  # numbers follow the order of the links
                 if not isinstance(link.target, str):
                     raise InputError(f"a run keeps nodes as text; {link.target!r} is not")

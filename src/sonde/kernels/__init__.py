@@ -5,7 +5,7 @@ doubles are summed in one documented order, randomness is an explicit generator 
 node numbers are integers. A ``.pxd`` file beside a module gives its C types. Kernels take arrays
 and numbers, know nothing of names, files or users, and import NumPy alone.
 
-The nouns, from the bottom: ``Dice`` draws; the ``Frontier`` is the table of rows that may be
+The nouns, from the bottom: ``Dice`` draws; a ``Register`` numbers nodes; the ``Frontier`` is the table of rows that may be
 visited; a ``Leaf`` ranks it (``Tournament``, ``Linear``, ``Regression``, ``Relevance``,
 ``Chance``, ``Custom``); a ``Chooser`` says which leaf picks; ``Links`` with their ``Wordings``
 remember what was seen; a ``Signal`` turns what is told into features (``Neighbourhood``,
@@ -33,8 +33,8 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 NAMES = (
-    "dice frontier tournament linear regression chance custom chooser wordings links signals "
-    "neighbourhood second cash navigation places feedback quickness relevance words yields "
+    "dice frontier tournament linear regression chance custom chooser register wordings links "
+    "signals neighbourhood second cash navigation places feedback quickness relevance words yields "
     "spelling model replay "
     "weights summit expansion recrawl discovery tracking"
 ).split()
