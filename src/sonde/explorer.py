@@ -85,6 +85,8 @@ class Explorer:
         self.visits = 0
         self._truth = truth
         self._register = kernels.load(engine).register.Register()
+        self.number_of: Callable[[Node], int | None] = self._register.get
+        """The number of a known node, in order of discovery; ``None`` for one never seen."""
         self._groups: dict[Group, int] = {}
         self._group_names: list[Group] = []
         self._linked: list[int] = []
@@ -305,10 +307,12 @@ class Explorer:
         return opened
 
     def _checked_gain(self, node: Node, visit: Visit) -> float:
-        scores = [visit.score, *(link.score for link in visit.links)]
-        if not all(0 <= score < math.inf for score in scores):
+        scores = [visit.score, *[link.score for link in visit.links]]
+        if not (min(scores) >= 0 and math.isfinite(sum(scores))) and not all(
+            0 <= score < math.inf for score in scores
+        ):
             raise InputError(f"visit of {node!r}: scores must be finite numbers of 0 or more")
-        if any(len(link.words) % 2 for link in visit.links):
+        if 1 in [len(link.words) & 1 for link in visit.links]:
             raise InputError(f"visit of {node!r}: words of links have two bytes each")
         return gain_of(self.objective, node, visit)
 
@@ -319,20 +323,25 @@ class Explorer:
         self.visits += 1
         if opened.leaf >= 0:
             model.learn(opened.leaf, opened.snapshot, gain)
-        numbers = self._linked = self._numbers_of(visit.links)
+        targets, alphas, words = self._told(opened.number, visit.links)
+        start = model.links.append(targets, alphas, words if model.links.wordy else ())
+        if model.places is not None:
+            self._tell_places(start, targets, visit.links)
+        model.visit(opened.number, visit.score, start, start + len(targets))
+
+    def _told(self, own: int, links: Sequence[Link]) -> tuple[list[int], list[float], list[bytes]]:
+        """The targets of links with their scores and words; parallel links count as one, at the
+        first one's place, and links to the node itself not at all."""
+        targets = self._linked = self._numbers_of(links)
+        if own not in targets and len(set(targets)) == len(targets):
+            return targets, [link.score for link in links], [link.words for link in links]
         alphas: dict[int, float] = {}
         words: dict[int, bytes] = {}
-        wordy = model.links.wordy
-        for target, link in zip(numbers, visit.links, strict=True):
-            # Parallel links count as one, at the first one's place.
-            if target != opened.number:
+        for target, link in zip(targets, links, strict=True):
+            if target != own:
                 alphas[target] = alphas.get(target, 0.0) + link.score
-                if wordy:
-                    words[target] = words.get(target, b"") + link.words
-        start = model.links.append(list(alphas), list(alphas.values()), list(words.values()))
-        if model.places is not None:
-            self._tell_places(start, list(alphas), visit.links)
-        model.visit(opened.number, visit.score, start, start + len(alphas))
+                words[target] = words.get(target, b"") + link.words
+        return list(alphas), list(alphas.values()), list(words.values())
 
     def _numbers_of(self, links: Sequence[Link]) -> list[int]:
         """The numbers of the targets; new ones become known, in the order of the links."""
@@ -402,11 +411,6 @@ class Explorer:
     def held(self, lease: Lease) -> Spend:
         """What is held for an open lease."""
         return self._opened(lease).held
-
-    def number_of(self, node: Node) -> int | None:
-        """The number of a known node, in order of discovery; ``None`` for one never seen."""
-        number: int = self._register.find(node)
-        return None if number < 0 else number
 
     def node_of(self, number: int) -> Node:
         """The node of a number."""

@@ -200,8 +200,10 @@ class Assembler:
 
     def stands_for(self, url: str) -> str:
         """The URL under which a page is known."""
-        url = self.memory.variants.canonical(url)
-        return self.memory.aliases.get(url, url)
+        memory = self.memory
+        if memory.variants.learned:
+            url = memory.variants.canonical(url)
+        return memory.aliases.get(url, url)
 
     # -- links ---------------------------------------------------------------------------------
 
@@ -214,15 +216,14 @@ class Assembler:
         now: float,
     ) -> list[Link]:
         """The links to follow, each target once, with the sum of its promises and its words."""
-        number_of = self.book.explorer.number_of
+        number_of, refuse = self.book.explorer.number_of, self.book.journal.refuse
         stands_for, factor_of = self.stands_for, self.memory.traps.factor
         heeds = self.settings.nofollow
         promised: dict[str, float] = {}
-        for link, alpha in zip(page.links, alphas, strict=True):
-            url = link.url
-            if heeds and link.nofollow:
+        for (url, _, _, nofollow), alpha in zip(page.links, alphas, strict=True):
+            if nofollow and heeds:
                 if number_of(url) is None:
-                    self.book.journal.refuse(url, "nofollow", lease)
+                    refuse(url, "nofollow", lease)
             else:
                 promised[url] = promised.get(url, 0.0) + alpha
         found: dict[str, float] = {}
@@ -235,12 +236,14 @@ class Assembler:
             if number_of(target) is None:
                 why = self._refusal(target, depth, now)
                 if why is not None:
-                    self.book.journal.refuse(url, why, lease)
+                    refuse(url, why, lease)
                     continue
             if target != url and number_of(url) is None:
-                self.book.journal.refuse(url, "duplicate", lease)
-            found[target] = found.get(target, 0.0) + alpha * factor_of(target)
-            named.setdefault(url, target)
+                refuse(url, "duplicate", lease)
+            # A place's share is not looked up for what promises nothing.
+            promise = alpha * factor_of(target) if alpha else 0.0
+            found[target] = found.get(target, 0.0) + promise
+            named[url] = target
         words = self._words(page, named) if self._reads_words else {}
         # One string a host, not one a link: there are a million links to remember.
         known = self._places(page.links, renamed) if self.book.explorer.placed else {}
@@ -259,12 +262,12 @@ class Assembler:
     def _words(self, page: Page, named: Mapping[str, str]) -> dict[str, bytes]:
         """What a page calls the targets that it names: of several links the longest anchor."""
         spans: dict[str, tuple[int, int]] = {}
-        for link in page.links:
-            target = named.get(link.url)
+        for url, start, end, _ in page.links:
+            target = named.get(url)
             if target is not None:
                 span = spans.get(target)
-                if span is None or link.end - link.start > span[1] - span[0]:
-                    spans[target] = link.start, link.end
+                if span is None or end - start > span[1] - span[0]:
+                    spans[target] = start, end
         words = page_words(page.text, list(spans.values()), list(spans), page.window)
         return dict(zip(spans, words, strict=True))
 

@@ -38,6 +38,11 @@ class Register:
                 pass
         return self.others.get(node, -1)
 
+    def get(self, node):
+        """The number of a node, ``None`` for one that has none."""
+        number: cython.int = self.find(node)
+        return None if number < 0 else number
+
     def number(self, node):
         """The number of a node, the next one if it had none."""
         if isinstance(node, str):

@@ -55,11 +55,11 @@ def fold(text: str) -> Folded:
     """Fold a text and keep track of places."""
     if text.isascii():
         return Folded(text.lower().replace("-", " "), None)
-    if len(text.encode("utf-8", "surrogatepass")) - len(text) < _FEW:
-        try:  # ASCII is lowered by the way; what else that does, folding undoes or does again
-            folded = _FOREIGN.sub(_in_place, text.lower())
-            if len(folded) == len(text):
-                return Folded(folded.replace("-", " "), None)
+    raw = text.encode("utf-8", "surrogatepass")
+    if len(raw) - len(text) < _FEW:
+        try:  # bytes are lowered where they are ASCII
+            lowered = raw.lower().replace(b"-", b" ").decode("utf-8", "surrogatepass")
+            return Folded(_FOREIGN.sub(_in_place, lowered), None)
         except _Moved:
             pass
     table = _table()

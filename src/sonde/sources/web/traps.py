@@ -82,7 +82,7 @@ class TrapDetector:
     def observe(self, url: str, content: str) -> bool:
         """Take in a visited page's content; whether it was fresh among its like."""
         shapes = _shapes(url)
-        *_, place = shapes.values()  # the widest
+        place = shapes[-1]  # the widest
         fresh = self._is_fresh(place, word_pairs(content[:_READ]))
         self._tally(url, shapes, fresh)
         return fresh
@@ -94,8 +94,8 @@ class TrapDetector:
         """
         self._tally(url, _shapes(url), fresh)
 
-    def _tally(self, url: str, shapes: dict[str, str], fresh: bool) -> None:
-        for shape in shapes.values():
+    def _tally(self, url: str, shapes: tuple[str, ...], fresh: bool) -> None:
+        for shape in shapes:
             tally = self._tallies.setdefault(shape, _Tally())
             tally.add(fresh)
             self._note(shape, tally)
@@ -128,9 +128,10 @@ class TrapDetector:
         if not shares:
             return 1.0
         least = 1.0
-        for shape in _shapes(url).values():
-            if shape in shares and shares[shape] < least:
-                least = shares[shape]
+        for shape in _shapes(url):
+            share = shares.get(shape, 1.0)
+            if share < least:
+                least = share
         return least
 
     def verdict(self, url: str) -> str | None:
@@ -140,8 +141,9 @@ class TrapDetector:
             return grown
         if group_of(url) not in self._suspects:
             return None
-        for level, shape in _shapes(url).items():
+        for place, shape in enumerate(_shapes(url)):
             tally = self._tallies.get(shape)
+            level = "template" if place == 0 else "path" if shape.endswith("?*") else "directory"
             enough = _ENOUGH[level]
             if tally is not None and tally.visits >= enough:
                 fresh = tally.fresh(enough)
@@ -199,14 +201,14 @@ def growing(url: str) -> str | None:
 
 
 @lru_cache(maxsize=16_384)  # a site's pages link to each other
-def _shapes(url: str) -> dict[str, str]:
-    """The shapes that a URL is tallied under, by level; the root's directory is not one."""
+def _shapes(url: str) -> tuple[str, ...]:
+    """The shapes that a URL is tallied under, the widest last; the root's directory is not one."""
     template = template_of(url)
     path, query, _ = template.partition("?")
-    shapes = {"template": template}
+    shapes = [template]
     if query:
-        shapes["path"] = path + "?*"
+        shapes.append(path + "?*")
     directory = path[: path.rindex("/") + 1]
     if directory.count("/") > 3:
-        shapes["directory"] = directory + "*"
-    return shapes
+        shapes.append(directory + "*")
+    return tuple(shapes)
