@@ -15,7 +15,6 @@ import math
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -29,7 +28,6 @@ from sonde.records import Failure, Group, Lease, Link, Node, Outcome, Place, Spe
 from sonde.strategies import Strategy, strategy_from
 
 ONE_REQUEST = Spend(requests=1)
-_UNPLACED = Place(None, None)
 
 
 @dataclass(slots=True)
@@ -356,19 +354,14 @@ class Explorer:
 
     def _tell_places(self, start: int, targets: list[int], links: Sequence[Link]) -> None:
         """The URL measures of the links, those of the first of parallel ones."""
-        told: list[Any] = [link.place for link in links]
-        if len(told) != len(targets) or None in told:
+        told = [link.place for link in links]
+        if len(told) != len(targets):
             first: dict[int, Place] = {}
-            for link in links:
-                if link.place is not None:
-                    first.setdefault(self._register.find(link.target), link.place)
-            told = [first.get(target, _UNPLACED) for target in targets]
-        self._model.places.append(
-            start,
-            [place[2] for place in told],
-            [place[3] for place in told],
-            [place[4] for place in told],
-        )
+            for target, place in zip(self._linked, told, strict=True):
+                if place is not None:
+                    first.setdefault(target, place)
+            told = [first.get(target) for target in targets]
+        self._model.places.append(start, told)
 
     def _put_back(self, opened: Open) -> None:
         if opened.leaf < 0:

@@ -8,7 +8,6 @@ its score times what its place still yields (see ``sources.web.traps``).
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from sys import intern
 
@@ -254,10 +253,7 @@ class Assembler:
 
     def _places(self, links: Sequence[PageLink], renamed: Mapping[str, str]) -> dict[str, Place]:
         """What a page says by its links' URLs: by all of them, also those that are not followed."""
-        times = Counter([link.url for link in links])
-        for url, name in renamed.items():
-            times[name] += times.pop(url)
-        return places(times, self._domains)
+        return places([link.url for link in links], renamed, self._domains)
 
     def _words(self, page: Page, named: Mapping[str, str]) -> dict[str, bytes]:
         """What a page calls the targets that it names: of several links the longest anchor."""

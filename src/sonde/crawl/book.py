@@ -7,10 +7,12 @@ nothing is committed here: the driver says when.
 
 from __future__ import annotations
 
+import json
 import time
 from array import array
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -36,6 +38,9 @@ SNAPSHOT_EVERY = 20_000
 """Visits until a run leaves its first snapshot: telling that many takes a few seconds."""
 
 _LARGEST_SNAPSHOT = 900_000_000  # a value in SQLite ends at a thousand million bytes
+
+
+_quoted = lru_cache(4096)(json.dumps)
 
 
 class Book:
@@ -316,7 +321,7 @@ class Book:
         hears of it."""
         if self.explorer.timed:
             self.explorer.clock(group, seconds)
-            self.journal.log("rtt", data={"host": group, "seconds": seconds})
+            self.journal.log("rtt", text=f'{{"host":{_quoted(group)},"seconds":{seconds!r}}}')
 
     def spend(self, spent: Spend, kind: str = "time") -> None:
         """Book what went outside any lease."""

@@ -38,6 +38,7 @@ class Feedback(Signal):
         self.near_count = np.zeros(nodes, dtype=np.intc)
         self.wide_sum = np.zeros(nodes)
         self.wide_count = np.zeros(nodes, dtype=np.intc)
+        self.touched = np.zeros(0, dtype=np.int8)  # zero between visits
         # What the page that is being visited brings, by key; zero between visits.
         self.basename_sum = np.zeros(0)
         self.basename_count = np.zeros(0, dtype=np.intc)
@@ -78,11 +79,15 @@ class Feedback(Signal):
         near: cython.bint
         wide: cython.bint
         told: cython.int = 0
+        first: cython.longlong = table.changes
+        i: cython.longlong
         source: cython.int
         target: cython.int
         slot: cython.int
         link: cython.longlong
         back: cython.longlong = links.first_in(node)
+        if self.touched.shape[0] < self.near_sum.shape[0]:
+            self.touched = np.zeros(self.near_sum.shape[0], dtype=np.int8)
         while back >= 0 and told < PARENTS:
             told += 1
             source = links.in_visit[back]
@@ -100,11 +105,15 @@ class Feedback(Signal):
                 if wide:
                     self.wide_sum[target] += error
                     self.wide_count[target] += 1
-                if near or wide:
-                    self.show(target, slot)
+                if (near or wide) and not self.touched[target]:
+                    self.touched[target] = 1
                     table.changed[table.changes] = slot
                     table.changes += 1
             back = links.next_in(node, back)
+        for i in range(first, table.changes):
+            target = table.row_node[table.changed[i]]
+            self.touched[target] = 0
+            self.show(target, table.changed[i])
 
     def take_over(self, start, end):
         """The links of a new page hear of those among them that were visited before."""
