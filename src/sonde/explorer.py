@@ -15,6 +15,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -404,6 +405,11 @@ class Explorer:
     def held(self, lease: Lease) -> Spend:
         """What is held for an open lease."""
         return self._opened(lease).held
+
+    @property
+    def register(self) -> Any:
+        """The kernel's register of all nodes ever seen."""
+        return self._register
 
     def node_of(self, number: int) -> Node:
         """The node of a number."""

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from sonde.errors import InputError
 from sonde.scorers.folding import fold, fold_character
 from sonde.scorers.keywords import KeywordMatcher, KeywordScorer, f, phrases_of
-from sonde.sources.web.page import Page, PageLink, read_page
+from sonde.sources.web.page import Page, read_page
+from sonde.sources.web.reading import PageLink
 
 
 def reference_fold(text: str) -> str:

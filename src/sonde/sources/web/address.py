@@ -62,15 +62,16 @@ def _joined_in(url: str) -> dict[bytes, str | None]:
 class Base:
     """A parsed URL that many links are resolved against."""
 
-    __slots__ = ("_known", "_parsed")
+    __slots__ = ("_parsed", "known")
 
     def __init__(self, url: str) -> None:
         self._parsed = can_ada.parse(url)
-        self._known = _joined_in(self._parsed.href)
+        self.known = _joined_in(self._parsed.href)
+        """What hrefs as they are written came to, on pages of this directory."""
 
     def follow(self, written: bytes) -> str | None:
         """The identity of an href as it is written on this page, references and all."""
-        known = self._known
+        known = self.known
         if written in known:
             return known[written]
         href = resolved(written.decode())

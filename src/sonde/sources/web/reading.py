@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from selectolax.lexbor import LexborHTMLParser
@@ -17,6 +19,7 @@ from selectolax.lexbor import LexborHTMLParser
 from sonde.kernels.markup import scan
 from sonde.kernels.names import Names
 from sonde.kernels.orderly import RULES, orderly
+from sonde.kernels.targets import followed
 
 from .address import Base
 from .nesting import ELEMENTS, MAX_ATTRIBUTES, MAX_DEPTH, shallow
@@ -39,9 +42,21 @@ _NAME = re.compile(b"[a-zA-Z]+")
 _RULES = Names(RULES)
 
 
+class PageLink(NamedTuple):
+    """One link, in document order: where it goes and where its anchor stands in the text."""
+
+    url: str
+    start: int
+    end: int
+    nofollow: bool = False
+
+
+_MAKE = partial(tuple.__new__, PageLink)  # of a tuple, in half the time of a call
+
+
 @dataclass(slots=True)
 class Reading:
-    """What was found. ``links`` are (url, start, end, nofollow)."""
+    """What was found."""
 
     text: str = ""
     content: str = ""
@@ -49,7 +64,7 @@ class Reading:
     language: str = ""
     canonical: str | None = None
     robots: list[str] = field(default_factory=list)
-    links: list[tuple[str, int, int, bool]] = field(default_factory=list)
+    links: list[PageLink] = field(default_factory=list)
     cut: bool = False
     shell: bool = False  # little text, few links, scripts: an application draws the page
 
@@ -75,18 +90,9 @@ def read(html: bytes, url: str, max_links: int) -> Reading:
     found.content = found.text if apart < 0 else content[:apart].tobytes().decode()
     base, refreshes = _heed(found, ordered, notes[:noted].tolist(), Base(url))
     links = found.links
-    links += [(target, 0, 0, False) for target in refreshes]
-    follow = base.follow
-    for start, stop, first, last, rel, rel_stop, _ in anchors[:hrefs].tolist():
-        target = follow(ordered[start:stop])
-        if target is None or target == url:
-            continue
-        if len(links) >= max_links:
-            cut = True
-            break
-        nofollow = rel < rel_stop and b"nofollow" in ordered[rel:rel_stop].lower().split()
-        links.append((target, first, last, nofollow))
-    found.cut = found.cut or cut
+    links += [PageLink(target, 0, 0) for target in refreshes]
+    more = followed(ordered, anchors, hrefs, base.known, base.follow, url, _MAKE, links, max_links)
+    found.cut = found.cut or cut or more
     if scripts and len(found.text) < _SHELL_TEXT and len(links) < _SHELL_LINKS:
         found.shell = scripts >= _MANY_SCRIPTS or _tree(html).css_first(_MOUNT) is not None
     return found
