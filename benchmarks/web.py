@@ -226,12 +226,14 @@ def contend(name: str, start: str, pages: int) -> None:
 def idle(name: str) -> None:
     """What importing costs, which is no part of a page."""
     modules = {
-        "sonde": ["sonde.crawl"],
+        "sonde": ["sonde.crawl", "sonde.crawl.web", "sonde.kernels"],
         "Scrapy": ["scrapy.crawler", "scrapy.linkextractors", "selectolax.lexbor"],
         "bare": ["aiohttp", "can_ada", "selectolax.lexbor", "uvloop"],
     }
     for module in modules[name.partition(" ")[0].rstrip(",")]:
-        importlib.import_module(module)
+        imported = importlib.import_module(module)
+        if module == "sonde.kernels":
+            imported.load("compiled")
     usage = resource.getrusage(resource.RUSAGE_SELF)
     print(json.dumps({"cpu": usage.ru_utime + usage.ru_stime}))
 

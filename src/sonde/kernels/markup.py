@@ -11,6 +11,7 @@ from __future__ import annotations
 import cython
 
 if cython.compiled:
+    from cython.cimports.libc.string import memchr
     from cython.cimports.sonde.kernels.names import Names
 else:
     from sonde.kernels.names import Names
@@ -222,8 +223,16 @@ def is_blank(code: cython.uint) -> cython.bint:
 def found(
     codes: cython.const[cython.uchar][::1], at: cython.longlong, code: cython.uint
 ) -> cython.longlong:
-    """Where a code point stands next; the end where it does not."""
+    """Where a code stands next; the end where it does not."""
     size: cython.longlong = codes.shape[0]
+    if cython.compiled:
+        if at >= size:
+            return size
+        begin: cython.p_const_char = cython.cast(cython.p_const_char, cython.address(codes[0]))
+        place: cython.p_const_char = cython.cast(
+            cython.p_const_char, memchr(begin + at, code, size - at)
+        )
+        return size if place == cython.NULL else place - begin
     while at < size and codes[at] != code:
         at += 1
     return at
@@ -385,11 +394,19 @@ def scan(
                         characters_so_far += 1
                 if point:
                     width = put(point, text, length)
+                    characters_so_far += 1
                 else:
                     for byte in range(width):
                         text[length + byte] = codes[start + byte]
+                    characters_so_far += 1
+                    while at < size and 33 <= codes[at] < 127 and codes[at] != 60:
+                        if codes[at] == 38:
+                            break
+                        text[length + width] = codes[at]  # the rest of a word, mostly
+                        width += 1
+                        at += 1
+                        characters_so_far += 1
                 length += width
-                characters_so_far += 1
                 if apart >= 0 and chrome == 0:
                     if content_gap and apart > 0:
                         content[apart] = 32

@@ -110,3 +110,27 @@ def distinct(pairs: cython.uint[::1]):
             pairs[kept] = pairs[at]
             kept += 1
     return kept
+
+
+def merge(known: cython.uint[::1], found: cython.uint[::1], merged: cython.uint[::1]):
+    """Merge two sorted runs of different numbers; how many of those found were not known."""
+    if not cython.compiled:
+        known, found, merged = memoryview(known), memoryview(found), memoryview(merged)
+    size: cython.longlong = 0
+    at: cython.longlong = 0
+    news: cython.longlong = 0
+    number: cython.longlong
+    for number in range(found.shape[0]):
+        while at < known.shape[0] and known[at] < found[number]:
+            merged[size] = known[at]
+            size += 1
+            at += 1
+        if at == known.shape[0] or known[at] != found[number]:
+            merged[size] = found[number]
+            size += 1
+            news += 1
+    while at < known.shape[0]:
+        merged[size] = known[at]
+        size += 1
+        at += 1
+    return news

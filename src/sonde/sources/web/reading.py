@@ -38,6 +38,7 @@ _ATTRIBUTE = re.compile(
     (?:"([^"]*)"|'([^']*)'|([^\x09\x0a\x0c\x0d ]*)))?""",
     re.VERBOSE,
 )
+_TELLING = {b"link": (b"canonical",), b"meta": (b"robots", b"sonde", b"refresh")}
 _NAME = re.compile(b"[a-zA-Z]+")
 _RULES = Names(RULES)
 
@@ -91,7 +92,9 @@ def read(html: bytes, url: str, max_links: int) -> Reading:
     base, refreshes = _heed(found, ordered, notes[:noted].tolist(), Base(url))
     links = found.links
     links += [PageLink(target, 0, 0) for target in refreshes]
-    more = followed(ordered, anchors, hrefs, base.known, base.follow, url, _MAKE, links, max_links)
+    more = followed(
+        ordered, anchors, hrefs, base.directory.known, base.follow, url, _MAKE, links, max_links
+    )
     found.cut = found.cut or cut or more
     if scripts and len(found.text) < _SHELL_TEXT and len(links) < _SHELL_LINKS:
         found.shell = scripts >= _MANY_SCRIPTS or _tree(html).css_first(_MOUNT) is not None
@@ -125,7 +128,11 @@ def _heed(
                 title = html[stop + 1 : html.index(b"<", stop)]
                 found.title = " ".join(resolved(title.decode()).split())
             continue
-        attributes = _attributes(html[start + len(name) : stop])
+        tag = html[start + len(name) : stop]
+        said = tag.lower()
+        if b"&" not in said and not any(word in said for word in _TELLING.get(name, (b"",))):
+            continue
+        attributes = _attributes(tag)
         if name == b"html":
             found.language = found.language or attributes.get("lang", "")
         elif name == b"base":
