@@ -91,7 +91,7 @@ def _declared(body: bytes, content_type: str) -> str:
         if codec:
             return codec
     head = body[:_PRESCAN].lower()
-    declared = (_META.search(head) if b"charset" in head else None) or _XML.search(head)
+    declared = (_META.search(head) if b"charset" in head else None) or _XML.match(head)
     if declared is None:
         return ""
     codec = _CODEC.get(declared[1].decode("ascii").lower(), "")

@@ -22,7 +22,7 @@ NEAR = 3
 _SHORTEST = 64
 _LONG = 2_048
 _SPACED = 16
-_FOREIGN = re.compile("[^\x00-\x7f]")
+_ASCII = bytes(range(128))
 _NUMBERS = re.compile(r"\d+")
 
 
@@ -47,9 +47,9 @@ def word_pairs(text: str) -> NDArray[np.uint32]:
 
     A word counts by its first eight bytes. White space must be collapsed.
     """
-    if not text.isascii() and any(map(str.isdecimal, _FOREIGN.findall(text))):
-        text = _NUMBERS.sub(" ", text)
     raw = text.encode("utf-8", "replace")
+    if not text.isascii() and any(map(str.isdecimal, raw.translate(None, _ASCII).decode())):
+        raw = _NUMBERS.sub(" ", text).encode("utf-8", "replace")
     pairs = np.empty(len(raw) // 2 + 1, dtype=np.uint32)
     count: int = prints.pair(raw, np.empty(len(raw) + 9, dtype=np.uint8), pairs)
     pairs = np.sort(pairs[:count])
