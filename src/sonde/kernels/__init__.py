@@ -6,15 +6,16 @@ node numbers are integers. A ``.pxd`` file beside a module gives its C types. Ke
 and numbers, know nothing of names, files or users, and import NumPy alone.
 
 The nouns, from the bottom: ``Dice`` draws; the ``Frontier`` is the table of rows that may be
-visited; a ``Leaf`` ranks it (``Tournament``, ``Linear``, ``Regression``, ``Relevance``,
-``Chance``, ``Custom``); a ``Chooser`` says which leaf picks; ``Links`` remember what was seen; a
-``Signal`` turns what is told into features (``Neighbourhood``, ``SecondLevel``, ``Cash``,
-``Navigation``, ``Places``, ``Feedback``, ``Quickness``, ``Yields`` with its ``Vocabulary``); the
-``Model`` ties them together; ``replay`` runs a model over a recorded graph. Apart from these stand
-the kernels of graphs: ``adjacency`` and ``naming`` build them, ``coverage`` chooses seeds,
-``harvest`` judges crawls; and those of the most cited: ``Weights`` and a ``Summit`` under
-``Expansion`` and ``Recrawl``, which ``discovery`` and ``Tracking`` drive. ``spelling`` numbers
-words, ``wikitext`` strips text of its markup, ``markup`` reads HTML, ``prints`` makes fingerprints.
+visited, ``Boxes`` bound its blocks; a ``Leaf`` ranks it (``Tournament``, ``Linear``,
+``Regression``, ``Relevance``, ``Chance``, ``Custom``); a ``Chooser`` says which leaf picks;
+``Links`` remember what was seen; a ``Signal`` turns what is told into features (``Neighbourhood``,
+``SecondLevel``, ``Cash``, ``Navigation``, ``Places``, ``Feedback``, ``Quickness``, ``Yields`` with
+its ``Vocabulary``); the ``Model`` ties them together; ``replay`` runs a model over a recorded
+graph. Apart from these stand the kernels of graphs: ``adjacency`` and ``naming`` build them,
+``coverage`` chooses seeds, ``harvest`` judges crawls; and those of the most cited: ``Weights`` and
+a ``Summit`` under ``Expansion`` and ``Recrawl``, which ``discovery`` and ``Tracking`` drive.
+``spelling`` numbers words, ``wikitext`` strips text of its markup, ``markup`` reads HTML,
+``prints`` makes fingerprints.
 
 A model is built for one engine: ``load("compiled")`` or ``load("python")``.
 """
@@ -30,7 +31,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 NAMES = (
-    "dice frontier tournament linear regression chance custom chooser links signals "
+    "dice frontier boxes tournament linear regression chance custom chooser links signals "
     "neighbourhood second cash navigation places feedback quickness relevance words yields "
     "spelling model replay "
     "weights summit expansion recrawl discovery tracking"
