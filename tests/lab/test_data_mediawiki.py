@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sonde.errors import InputError
-from sonde.lab.data import Recipe, build
+from sonde.kernels import load
+from sonde.lab.data import Recipe, build, mediawiki
 from sonde.simulation import simulate
 from sonde.sources.graph import Graph
 
@@ -264,3 +265,48 @@ def test_the_last_revision_counts(tmp_path: Path) -> None:
     nodes, edges, _ = made(recipe(write(tmp_path, text)), tmp_path / "g")
     assert nodes == pytest.approx({"A": f(2), "S": 1.0})
     assert edges == {}
+
+
+XML = [
+    "<page>", "</page>", "<title>A</title>", "<title>", "</title>", "<ns>0</ns>", "<ns/>", "<text>",
+    "</text>", "<text/>", '<text bytes="1" xml:space="preserve">', '<text a="1" a="2">',
+    '<redirect title="B" />', '<redirect title="A&amp;B"/>', "<redirect/>", "<model>css</model>",
+    "<revision>", "</revision>", "<b>", "</b>", "[[B]]", "jazz", "&lt;", "&amp;lt;", "&quot;",
+    "&apos;", "&gt;", "&#65;", "&b;", "&", "<", ">", "]]>", "<!-- c -->", "<?x?>", "<![CDATA[d]]>",
+    "\r", "\t", "\n", " ", "\x02", "é", "\ufffe", "\ufffd", "字", '"', "'", "=", "/", 'x="&lt;"',
+]  # fmt: skip
+
+
+@settings(max_examples=400)
+@given(st.lists(st.sampled_from(XML), max_size=14).map("".join))
+def test_the_scanner_reads_a_page_as_a_parser_does_or_not_at_all(inner: str) -> None:
+    data = f"..<page>{inner}</page>..".encode()
+    begin, end = 2, len(data) - 2
+    uncompiled = load("python").wikidump
+    found = mediawiki._scan(data, begin, end)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mediawiki, "wikidump", uncompiled)
+        patch.setattr(mediawiki, "_scanner", uncompiled.Scanner())
+        assert mediawiki._scan(data, begin, end) == found
+    if found is None:
+        return
+    page, text, size = found
+    parsed = mediawiki._parse(data[begin:end])
+    assert text[:size].decode() == "\n" + parsed.fields.pop("text", "") + "\n"
+    assert page == parsed
+
+
+def test_the_scanner_reads_what_mediawiki_writes() -> None:
+    text = "a &lt;b&gt; &quot;c&quot; &amp;nbsp; d's\n\n\té"
+    data = (
+        "<page>\n    <title>A &amp; B</title>\n    <ns>0</ns>\n    <id>7</id>\n    <revision>\n"
+        "      <id>9</id>\n      <contributor>\n        <username>Ada</username>\n"
+        "      </contributor>\n      <minor />\n      <model>wikitext</model>\n"
+        f'      <text bytes="9" xml:space="preserve">{text}</text>\n      <sha1>x</sha1>\n'
+        "    </revision>\n  </page>"
+    ).encode()
+    found = mediawiki._scan(data, 0, len(data))
+    assert found is not None
+    page, shown, size = found
+    assert page.fields == {"title": "A & B", "ns": "0", "model": "wikitext"}
+    assert shown[:size].decode() == '\na <b> "c" &nbsp; d\'s\n\n\té\n'

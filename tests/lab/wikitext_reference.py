@@ -10,8 +10,7 @@ from typing import NamedTuple
 _LINK = re.compile(r"\[\[([^\[\]|\n\x02\x03]*)((?:\|[^\[\]]*)?)\]\]([a-z]*)")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _PAIRED = re.compile(
-    r"<(?P<end>/?)(?P<name>nowiki|pre|source|syntaxhighlight|math|timeline|score|ref)\b[^<>]*>",
-    re.IGNORECASE,
+    r"<(?P<end>/?)(?P<name>(?ai:nowiki|pre|source|syntaxhighlight|math|timeline|score|ref))\b[^<>]*>"
 )
 _LEFT_OUT = ("math", "timeline", "score")
 _EXTERNAL = re.compile(r"\[(?:https?:|ftp:)?//[^\s\[\]<>]*+([^\[\]\n]*+)\]")

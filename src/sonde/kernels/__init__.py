@@ -34,7 +34,8 @@ NAMES = (
     "dice frontier boxes tournament linear regression chance custom chooser links signals "
     "neighbourhood second cash navigation places feedback quickness relevance words yields "
     "spelling model replay "
-    "weights summit expansion recrawl discovery tracking"
+    "weights summit expansion recrawl discovery tracking "
+    "utf8 folding wikidump wikimarks wikitext"
 ).split()
 
 

@@ -2,7 +2,8 @@
 
 This process decompresses and cuts the stream after the last whole page of each batch; workers
 parse. A page is parsed by itself, as a document of its own: what is malformed costs that page and
-no other, and no document type, hence no entity, can be declared before it.
+no other, and no document type, hence no entity, can be declared before it. Pages as MediaWiki
+writes them are read by ``kernels.wikidump``; whatever else there is goes to a parser.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
+from xml.sax.saxutils import unescape
 
 from sonde.errors import InputError
+from sonde.kernels import wikidump
 from sonde.lab.data.draft import Draft
 from sonde.lab.data.pool import in_order
 from sonde.lab.data.sheaf import Sheaf
@@ -38,6 +41,7 @@ _PAGE = re.compile(rb"<page[\s>]")
 _END = b"</page>"
 _REDIRECT = re.compile(r"\s*#redirect(?:ion)?\s*:?\s*\[\[([^\]|\n]*)", re.IGNORECASE)
 _WIKITEXT = ("", "wikitext")
+_QUOTES = {"&quot;": '"', "&apos;": "'"}
 
 
 @dataclass(frozen=True)
@@ -153,6 +157,25 @@ class _Page:
 
 
 _WANTED = frozenset(("title", "ns", "model", "text"))
+_FIELDS = ("title", "ns", "model")  # by their numbers in the scanner
+_TEXT, _MOVED = 3, 4
+_scanner = wikidump.Scanner()
+
+
+def _scan(data: bytes, begin: int, end: int) -> tuple[_Page, bytearray, int] | None:
+    """A page as dumps have it, and its text between two line ends; None for any other."""
+    if not _scanner.scan(data, begin, end):
+        return None
+    begins, ends = _scanner.begins, _scanner.ends
+    page = _Page()
+    for number, name in enumerate(_FIELDS):
+        if begins[number] >= 0:
+            found = data[begins[number] : ends[number]].decode()
+            page.fields[name] = unescape(found, _QUOTES) if "&" in found else found
+    if begins[_MOVED] >= 0:
+        page.redirect = data[begins[_MOVED] : ends[_MOVED]].decode()
+    text, size = wikidump.unescaped(data, max(0, begins[_TEXT]), max(0, ends[_TEXT]))
+    return page, text, size
 
 
 def _parse(data: bytes) -> _Page:
@@ -192,54 +215,78 @@ def read_pages(wiki: Wiki, data: bytes) -> Sheaf:
     at = 0
     while True:
         end = data.find(_END, at)
-        rest = data[at : end if end >= 0 else len(data)]
-        begun = [found.start() for found in _PAGE.finditer(rest)]
+        stop = end if end >= 0 else len(data)
+        begun = [found.start() for found in _PAGE.finditer(data, at, stop)]
         # A page that begins before another has ended, or never ends, is lost.
         lost = len(begun) - (end >= 0)
         if lost > 0:
             sheaf.problems["pages cut short"] += lost
         if end < 0:
             return sheaf.bound(len(wiki.topics))
-        if begun:
-            _read_page(wiki, resolver, rest[begun[-1] :] + _END, sheaf)
         at = end + len(_END)
+        if begun:
+            _read_page(wiki, resolver, data, begun[-1], at, sheaf)
 
 
-def _read_page(wiki: Wiki, resolver: Resolver, data: bytes, sheaf: Sheaf) -> None:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
+def _read_page(
+    wiki: Wiki, resolver: Resolver, data: bytes, begin: int, end: int, sheaf: Sheaf
+) -> None:
+    found = None
+    own = data[begin:end]
+    if own.isascii() or _is_utf8(own):
+        found = _scan(data, begin, end)
+    else:
         sheaf.problems["pages with broken UTF-8"] += 1
-        data = data.decode(errors="replace").encode()
-    try:
-        page = _parse(data)
-    except expat.ExpatError:
-        sheaf.problems["pages of malformed XML"] += 1
-        return
+        own = own.decode(errors="replace").encode()
+    if found is None:
+        try:
+            page = _parse(own)
+        except expat.ExpatError:
+            sheaf.problems["pages of malformed XML"] += 1
+            return
+        text = bytearray(f"\n{page.fields.get('text', '')}\n", "utf-8")
+        size = len(text)
+    else:
+        page, text, size = found
     space, title = resolver.title(page.fields.get("title", "").replace("%", "%25"))
     if not title:
         sheaf.problems["pages without a title"] += 1
         return
     if page.fields.get("ns", "").lstrip("-").isdigit():
         space = int(page.fields["ns"])
-    text = page.fields.get("text", "")
-    redirect = page.redirect.replace("%", "%25")
-    if not redirect and (found := _REDIRECT.match(text)):
-        redirect = found[1]
+    redirect = page.redirect.replace("%", "%25") or _redirect(text, size)
     if redirect:
         sheaf.aliases.append((title, resolver.title(redirect)[1]))
         return
     if wiki.namespaces is not None and space not in wiki.namespaces:
         return
     if page.fields.get("model", "") in _WIKITEXT:
-        shown, links = plain(text, resolver.kind)
+        shown, links = plain(text, size, resolver.kind)
     else:
-        shown, links = Plain(" ".join(text.split()), [])
+        shown, links = Plain(" ".join(text[:size].decode().split()).encode(), [])
     resolved = []
     for target, start, stop in links:
-        if space and target.startswith("/"):  # a page below this one
-            target = f"{title}{target.rstrip('/')}"
-        name = resolver.title(target)[1]
+        if space and target.startswith(b"/"):  # a page below this one
+            name = resolver.title(title + target.decode().rstrip("/"))[1]
+        else:
+            name = resolver.link(target)[0]
         if name:
             resolved.append((name, start, stop))
     sheaf.add(title, shown, shown, resolved, wiki.topics, WINDOW, wiki.keep_text)
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _redirect(text: bytearray, size: int) -> str:
+    """The target of a page whose text begins with ``#redirect``."""
+    first = text[1]
+    if first != 0x23 and first < 0x80 and not bytes((first,)).decode().isspace():
+        return ""
+    found = _REDIRECT.match(text[1:size].decode())
+    return found[1] if found else ""

@@ -38,14 +38,17 @@ class Sheaf:
     def add(
         self,
         name: str,
-        text: str,
-        content: str,
+        text: str | bytes,
+        content: str | bytes,
         links: list[tuple[str, int, int]],
         topics: Topics,
         window: int,
         keep_text: bool,
     ) -> None:
-        """Count the topics in one document. ``links`` are (target, start, end in the text)."""
+        """Count the topics in one document, given as text or as UTF-8.
+
+        ``links`` are (target, start, end in the text, in characters).
+        """
         counts, alphas = topics.around(text, links, window)
         if content is not text:
             counts = topics.count(content)
@@ -63,8 +66,8 @@ class Sheaf:
         self.links.append(len(order))
         self.targets += order
         if keep_text:
-            self.texts.append(content)
-            self._keep_words(text, links, slots, len(order), window)
+            self.texts.append(_text(content))
+            self._keep_words(_text(text), links, slots, len(order), window)
 
     def _keep_words(
         self,
@@ -88,3 +91,7 @@ class Sheaf:
         self.alphas = np.array(self._alphas, np.float64).reshape(-1, topics)
         self._counts, self._alphas = [], []
         return self
+
+
+def _text(text: str | bytes) -> str:
+    return text if isinstance(text, str) else text.decode("utf-8", "surrogatepass")

@@ -45,12 +45,12 @@ class Topics:
     def __reduce__(self) -> tuple[object, tuple[tuple[str, ...]]]:
         return _made, (self.keywords,)  # a worker makes them once, not once a task
 
-    def count(self, text: str) -> list[int]:
-        """Occurrences of each topic in a text whose white space is collapsed."""
+    def count(self, text: str | bytes) -> list[int]:
+        """Occurrences of each topic in a text, or its UTF-8, whose white space is collapsed."""
         return self._sums(self._matcher.spans(text))
 
     def around(
-        self, text: str, links: Sequence[tuple[str, int, int]], window: int
+        self, text: str | bytes, links: Sequence[tuple[str, int, int]], window: int
     ) -> tuple[list[int], dict[int, list[float]]]:
         """Occurrences in the text, and f of those that lie whole within a link's window.
 
