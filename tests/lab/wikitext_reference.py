@@ -27,7 +27,7 @@ _HEADING = re.compile(r"\n=++([^\n]*+)")
 _LINE_START = re.compile(r"\n(?:[*#:;]+|----+|!|(?:File|Image):[^|\n]*)")
 _QUOTES = re.compile(r"''+")
 _MAGIC = re.compile(r"__[A-Z]+__")
-_SET_ASIDE = re.compile(r"\x01(\d+)\x05")
+_SET_ASIDE = re.compile(r"\x01([0-9]{8})")
 _MARK = re.compile(r"\x02([0-9]+)\x04|\x03")
 _OPTION = re.compile(
     r"(?:thumb|thumbnail|frame|frameless|border|left|right|center|none|upright|baseline|middle|top"
@@ -117,7 +117,7 @@ def _set_aside(text: str, verbatim: list[str], notes: list[str]) -> str:
             elif name in _LEFT_OUT:
                 pieces.append(" ")
             else:
-                pieces.append(f"\x01{len(verbatim)}\x05")
+                pieces.append(f"\x01{len(verbatim):08}")
                 verbatim.append(inner)
     pieces.append(text[at:])
     return "".join(pieces)
