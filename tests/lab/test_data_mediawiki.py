@@ -200,6 +200,7 @@ def test_the_number_of_processes_does_not_matter(
 ) -> None:
     monkeypatch.setattr("sonde.lab.data.mediawiki.BATCH", 5_000)
     monkeypatch.setattr("sonde.lab.data.streams.STEP", 1_000)
+    monkeypatch.setattr("sonde.lab.data.pool.SMALL", 0)
     path = write(tmp_path, f"<mediawiki>{SITEINFO}{''.join(many(200))}</mediawiki>")
     one = build(recipe(path), tmp_path / "one", jobs=1)
     two = build(recipe(path), tmp_path / "two", jobs=2)

@@ -49,7 +49,6 @@ class Wiki:
     """What a worker must know."""
 
     topics: Topics
-    titles: Titles
     namespaces: frozenset[int] | None
     keep_text: bool
 
@@ -69,22 +68,20 @@ def read_mediawiki(
         open_raw(path) as raw,
         closing(ahead(chunks(raw, path.suffix, draft.problems, jobs))) as stream,
     ):
+        wiki = Wiki(topics, namespaces, keep_text)
         batches = _batches(stream, draft.problems)
-        head, first = next(batches, (b"", b""))
-        wiki = Wiki(topics, _titles(head), namespaces, keep_text)
-        bodies = (body for part in ([(head, first)], batches) for _, body in part)
-        for sheaf in in_order(partial(read_pages, wiki), bodies, jobs):
+        for sheaf in in_order(partial(read_pages, wiki), batches, jobs):
             draft.add(sheaf)
             meter.at(raw.tell())
     if not draft.document_count and not draft.problems:
         raise InputError(f"{path}: no pages in it: is it a MediaWiki XML export in UTF-8?")
 
 
-def _batches(stream: Iterable[bytes], problems: Counter[str]) -> Iterator[tuple[bytes, bytes]]:
-    """Whole pages, about ``BATCH`` bytes at a time; with the first, what stands before them."""
+def _batches(stream: Iterable[bytes], problems: Counter[str]) -> Iterator[tuple[Titles, bytes]]:
+    """Whole pages, about ``BATCH`` bytes at a time, with what the head says of titles."""
     parts: list[bytes] = []
     size = 0
-    head: bytes | None = None
+    titles: Titles | None = None
     for chunk in stream:
         parts.append(chunk)
         size += len(chunk)
@@ -99,12 +96,12 @@ def _batches(stream: Iterable[bytes], problems: Counter[str]) -> Iterator[tuple[
             parts, size = [whole], len(whole)
             continue
         cut += len(_END)
-        if head is None:
-            head = _head(whole)
-        yield head, whole[:cut]
+        if titles is None:
+            titles = _titles(_head(whole))
+        yield titles, whole[:cut]
         parts, size = [whole[cut:]], len(whole) - cut
     whole = b"".join(parts)
-    yield head if head is not None else _head(whole), whole
+    yield titles if titles is not None else _titles(_head(whole)), whole
 
 
 def _head(data: bytes) -> bytes:
@@ -208,10 +205,11 @@ def _resolver(names: tuple[tuple[int, str], ...], sensitive: frozenset[int]) -> 
     return Resolver(Titles(dict(names), sensitive))
 
 
-def read_pages(wiki: Wiki, data: bytes) -> Sheaf:
+def read_pages(wiki: Wiki, batch: tuple[Titles, bytes]) -> Sheaf:
     """The pages of one batch."""
+    titles, data = batch
     sheaf = Sheaf()
-    resolver = _resolver(tuple(wiki.titles.names.items()), wiki.titles.sensitive)
+    resolver = _resolver(tuple(titles.names.items()), titles.sensitive)
     at = 0
     while True:
         end = data.find(_END, at)
