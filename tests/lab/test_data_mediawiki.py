@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import bz2
+import io
 import math
+import random
+from collections import Counter
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -15,7 +18,7 @@ from hypothesis import strategies as st
 
 from sonde.errors import InputError
 from sonde.kernels import load
-from sonde.lab.data import Recipe, build, mediawiki
+from sonde.lab.data import Recipe, build, bzip, wikipages
 from sonde.simulation import simulate
 from sonde.sources.graph import Graph
 
@@ -210,6 +213,43 @@ def test_the_number_of_processes_does_not_matter(
     assert one.about[0]["counts"]["nodes"] == 200
 
 
+@pytest.mark.parametrize("damage", ["none", "middle", "first", "cut"])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_blocks_give_the_pages_of_the_stream(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str, jobs: int
+) -> None:
+    """Pages over several blocks and groups, some of them longer than a block; one block broken."""
+    monkeypatch.setattr("sonde.lab.data.bzip._GROUP_BITS", 400_000)
+    monkeypatch.setattr("sonde.lab.data.pool.SMALL", 0)
+    noise = random.Random(3)
+    words = [str(noise.random()) for _ in range(40_000)]
+    pages = [
+        page(f"P{n}", f"jazz [[P{n + 1}]] [[user:x]] {' '.join(noise.choices(words, k=size))}")
+        for n, size in enumerate([20, 9_000, 3, 700, 12_000, 40_000] * 6)
+    ]
+    packed = bytearray(bz2.compress(export(page("User:X", "x", ns=2), *pages).encode(), 1))
+    if damage == "cut":
+        del packed[len(packed) * 2 // 3 :]
+    elif damage != "none":
+        packed[len(packed) // 2 if damage == "middle" else 100] ^= 0xFF
+    stream = io.BytesIO(packed)
+    plain_xml = write(tmp_path, b"".join(bzip.decompressed(stream, Counter())), "plain.xml")
+    everything = frozenset((0, 2))
+    expected = made(recipe(plain_xml, namespaces=everything), tmp_path / "plain")
+    packed_xml = write(tmp_path, bytes(packed), "wiki.xml.bz2")
+    built = build(recipe(packed_xml, namespaces=everything), tmp_path / "g", jobs=jobs)
+    nodes, edges = graph_in(built.folders[0])
+    about = built.about[0]
+    assert (nodes, edges) == expected[:2]
+    assert len(nodes) > (0 if damage == "first" else 15)
+    problems = dict(expected[2]["problems"])
+    if damage == "cut":
+        problems["truncated compressed files"] = 1
+    elif damage != "none":
+        problems["damaged compressed blocks"] = 1
+    assert about["problems"] == problems
+
+
 titles = st.sampled_from("ABCDEFG")
 entry = st.tuples(st.booleans(), st.lists(st.tuples(titles, st.integers(0, 2)), max_size=5))
 
@@ -284,15 +324,15 @@ def test_the_scanner_reads_a_page_as_a_parser_does_or_not_at_all(inner: str) -> 
     data = f"..<page>{inner}</page>..".encode()
     begin, end = 2, len(data) - 2
     uncompiled = load("python").wikidump
-    found = mediawiki._scan(data, begin, end)
+    found = wikipages._scan(data, begin, end)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mediawiki, "wikidump", uncompiled)
-        patch.setattr(mediawiki, "_scanner", uncompiled.Scanner())
-        assert mediawiki._scan(data, begin, end) == found
+        patch.setattr(wikipages, "wikidump", uncompiled)
+        patch.setattr(wikipages, "_scanner", uncompiled.Scanner())
+        assert wikipages._scan(data, begin, end) == found
     if found is None:
         return
     page, text, size = found
-    parsed = mediawiki._parse(data[begin:end])
+    parsed = wikipages._parse(data[begin:end])
     assert text[:size].decode() == "\n" + parsed.fields.pop("text", "") + "\n"
     assert page == parsed
 
@@ -306,7 +346,7 @@ def test_the_scanner_reads_what_mediawiki_writes() -> None:
         f'      <text bytes="9" xml:space="preserve">{text}</text>\n      <sha1>x</sha1>\n'
         "    </revision>\n  </page>"
     ).encode()
-    found = mediawiki._scan(data, 0, len(data))
+    found = wikipages._scan(data, 0, len(data))
     assert found is not None
     page, shown, size = found
     assert page.fields == {"title": "A & B", "ns": "0", "model": "wikitext"}

@@ -1,56 +1,39 @@
-"""Wiki pages out of a MediaWiki XML export or dump.
+"""A MediaWiki XML export or dump into a draft.
 
-This process decompresses and cuts the stream after the last whole page of each batch; workers
-parse. A page is parsed by itself, as a document of its own: what is malformed costs that page and
-no other, and no document type, hence no entity, can be declared before it. Pages as MediaWiki
-writes them are read by ``kernels.wikidump``; whatever else there is goes to a parser.
+Workers parse (``wikipages``). Of a ``.bz2``, whose decompression takes as long as all the rest,
+they get blocks to decompress as well, and hand back what stands before the first end of a page and
+after the last one, which belongs to pages that begin or end in other blocks: this process puts
+those together. Anything else is decompressed here, and cut after the last whole page of each batch.
+So is what is left of a ``.bz2`` from the first damaged block on.
 """
 
 from __future__ import annotations
 
-import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import BinaryIO
 from xml.parsers import expat
-from xml.sax.saxutils import unescape
 
 from sonde.errors import InputError
-from sonde.kernels import wikidump
+from sonde.lab.data import bzip
 from sonde.lab.data.draft import Draft
 from sonde.lab.data.pool import in_order
-from sonde.lab.data.sheaf import Sheaf
 from sonde.lab.data.streams import ahead, chunks, open_raw
-from sonde.lab.data.titles import Resolver, Titles
+from sonde.lab.data.titles import Titles
 from sonde.lab.data.topics import Topics
-from sonde.lab.data.wikitext import Plain, plain
+from sonde.lab.data.wikipages import END, PAGE, Wiki, read_blocks, read_pages
 from sonde.lab.progress import Meter
-from sonde.sources.web.page import WINDOW
 
 BATCH = 1 << 21
 """Bytes of XML in a batch, about."""
 
 MOST_PAGE = 1 << 26
 """Bytes of one page. Longer ones are left out: they would have to be held in memory."""
-
-_PAGE = re.compile(rb"<page[\s>]")
-_END = b"</page>"
-_REDIRECT = re.compile(r"\s*#redirect(?:ion)?\s*:?\s*\[\[([^\]|\n]*)", re.IGNORECASE)
-_WIKITEXT = ("", "wikitext")
-_QUOTES = {"&quot;": '"', "&apos;": "'"}
-
-
-@dataclass(frozen=True)
-class Wiki:
-    """What a worker must know."""
-
-    topics: Topics
-    namespaces: frozenset[int] | None
-    keep_text: bool
 
 
 def read_mediawiki(
@@ -64,38 +47,102 @@ def read_mediawiki(
     meter: Meter,
 ) -> None:
     """Read a dump into a draft. ``namespaces`` are those whose pages are nodes; None for all."""
-    with (
-        open_raw(path) as raw,
-        closing(ahead(chunks(raw, path.suffix, draft.problems, jobs))) as stream,
-    ):
-        wiki = Wiki(topics, namespaces, keep_text)
-        batches = _batches(stream, draft.problems)
-        for sheaf in in_order(partial(read_pages, wiki), batches, jobs):
-            draft.add(sheaf)
-            meter.at(raw.tell())
+    reading = _Reading(draft, Wiki(topics, namespaces, keep_text), jobs, meter)
+    with open_raw(path) as raw:
+        if path.suffix == ".bz2":
+            reading.blocks(path, raw)
+        else:
+            reading.stream(raw, chunks(raw, path.suffix, draft.problems, jobs))
     if not draft.document_count and not draft.problems:
         raise InputError(f"{path}: no pages in it: is it a MediaWiki XML export in UTF-8?")
 
 
-def _batches(stream: Iterable[bytes], problems: Counter[str]) -> Iterator[tuple[Titles, bytes]]:
+@dataclass(frozen=True)
+class _Reading:
+    draft: Draft
+    wiki: Wiki
+    jobs: int
+    meter: Meter
+
+    def stream(self, raw: BinaryIO, data: Iterator[bytes], titles: Titles | None = None) -> None:
+        """Read decompressed bytes; the head says what there is of titles unless it is given."""
+        with closing(ahead(data)) as stream:
+            batches = _batches(stream, self.draft.problems, titles)
+            for sheaf in in_order(partial(read_pages, self.wiki), batches, self.jobs):
+                self.draft.add(sheaf)
+                self.meter.at(raw.tell())
+
+    def blocks(self, path: Path, raw: BinaryIO) -> None:
+        """Read the blocks of a .bz2."""
+        draft, problems = self.draft, self.draft.problems
+        with open_raw(path) as other, closing(bzip.decompressed(other, Counter())) as beginning:
+            titles = _titles(_beginning(beginning))
+        waiting: deque[bzip.Group] = deque()
+        groups = bzip.groups(raw)
+
+        def sent() -> Iterator[bzip.Group]:
+            for group in groups:
+                waiting.append(group)
+                yield group
+
+        carried = b""  # from the last end of a page on
+        work = partial(read_blocks, self.wiki, titles)
+        with closing(in_order(work, sent(), self.jobs)) as parts:
+            for part in parts:
+                if part is None:
+                    break
+                waiting.popleft()
+                self.meter.at(raw.tell())
+                carried += part.head
+                if part.pages is None:
+                    carried = _shortened(carried, problems)
+                    continue
+                draft.add(read_pages(self.wiki, (titles, carried)))
+                draft.add(part.pages)
+                carried = part.tail
+            else:
+                draft.add(read_pages(self.wiki, (titles, carried)))
+                return
+        pieces = (piece for group in chain(waiting, groups) for piece in group.pieces)
+        self.stream(raw, chain([carried], bzip.joined(pieces, problems, self.jobs)), titles)
+
+
+def _shortened(page: bytes, problems: Counter[str]) -> bytes:
+    """The beginning of a page, if it is not too long to be held."""
+    if len(page) <= MOST_PAGE:
+        return page
+    problems["pages too long to read"] += 1
+    return page[-len(END) :]  # the rest of it, up to its end, is no whole page
+
+
+def _beginning(stream: Iterable[bytes]) -> bytes:
+    """What stands before the first page, as far as it is in a batch."""
+    data = b""
+    for chunk in stream:
+        data += chunk
+        if PAGE.search(data) or len(data) >= BATCH:
+            break
+    return _head(data)
+
+
+def _batches(
+    stream: Iterable[bytes], problems: Counter[str], titles: Titles | None
+) -> Iterator[tuple[Titles, bytes]]:
     """Whole pages, about ``BATCH`` bytes at a time, with what the head says of titles."""
     parts: list[bytes] = []
     size = 0
-    titles: Titles | None = None
     for chunk in stream:
         parts.append(chunk)
         size += len(chunk)
         if size < BATCH:
             continue
         whole = b"".join(parts)
-        cut = whole.rfind(_END)
+        cut = whole.rfind(END)
         if cut < 0:
-            if size > MOST_PAGE:
-                problems["pages too long to read"] += 1
-                whole = whole[-len(_END) :]  # the rest of it, up to its end, is no whole page
+            whole = _shortened(whole, problems)
             parts, size = [whole], len(whole)
             continue
-        cut += len(_END)
+        cut += len(END)
         if titles is None:
             titles = _titles(_head(whole))
         yield titles, whole[:cut]
@@ -105,7 +152,7 @@ def _batches(stream: Iterable[bytes], problems: Counter[str]) -> Iterator[tuple[
 
 
 def _head(data: bytes) -> bytes:
-    found = _PAGE.search(data)
+    found = PAGE.search(data)
     return data[: found.start()] if found else data
 
 
@@ -143,148 +190,3 @@ def _titles(head: bytes) -> Titles:
         except expat.ExpatError:
             return Titles()
     return Titles(names, frozenset(sensitive))
-
-
-@dataclass
-class _Page:
-    """The elements of a page that matter; of its revisions the last."""
-
-    fields: dict[str, str] = field(default_factory=dict)
-    redirect: str = ""
-
-
-_WANTED = frozenset(("title", "ns", "model", "text"))
-_FIELDS = ("title", "ns", "model")  # by their numbers in the scanner
-_TEXT, _MOVED = 3, 4
-_scanner = wikidump.Scanner()
-
-
-def _scan(data: bytes, begin: int, end: int) -> tuple[_Page, bytearray, int] | None:
-    """A page as dumps have it, and its text between two line ends; None for any other."""
-    if not _scanner.scan(data, begin, end):
-        return None
-    begins, ends = _scanner.begins, _scanner.ends
-    page = _Page()
-    for number, name in enumerate(_FIELDS):
-        if begins[number] >= 0:
-            found = data[begins[number] : ends[number]].decode()
-            page.fields[name] = unescape(found, _QUOTES) if "&" in found else found
-    if begins[_MOVED] >= 0:
-        page.redirect = data[begins[_MOVED] : ends[_MOVED]].decode()
-    text, size = wikidump.unescaped(data, max(0, begins[_TEXT]), max(0, ends[_TEXT]))
-    return page, text, size
-
-
-def _parse(data: bytes) -> _Page:
-    page = _Page()
-    pieces: list[str] = []
-    parser: Any = expat.ParserCreate("utf-8")
-    parser.buffer_text = True
-    parser.buffer_size = 1 << 16
-
-    def begin(name: str, attributes: dict[str, str]) -> None:
-        if name in _WANTED:
-            pieces.clear()
-            parser.CharacterDataHandler = pieces.append
-        elif name == "redirect":
-            page.redirect = attributes.get("title", "")
-
-    def finish(name: str) -> None:
-        if name in _WANTED:
-            page.fields[name] = "".join(pieces)
-            parser.CharacterDataHandler = None
-
-    parser.StartElementHandler = begin
-    parser.EndElementHandler = finish
-    parser.Parse(data, True)
-    return page
-
-
-@lru_cache(maxsize=1)
-def _resolver(names: tuple[tuple[int, str], ...], sensitive: frozenset[int]) -> Resolver:
-    return Resolver(Titles(dict(names), sensitive))
-
-
-def read_pages(wiki: Wiki, batch: tuple[Titles, bytes]) -> Sheaf:
-    """The pages of one batch."""
-    titles, data = batch
-    sheaf = Sheaf()
-    resolver = _resolver(tuple(titles.names.items()), titles.sensitive)
-    at = 0
-    while True:
-        end = data.find(_END, at)
-        stop = end if end >= 0 else len(data)
-        begun = [found.start() for found in _PAGE.finditer(data, at, stop)]
-        # A page that begins before another has ended, or never ends, is lost.
-        lost = len(begun) - (end >= 0)
-        if lost > 0:
-            sheaf.problems["pages cut short"] += lost
-        if end < 0:
-            return sheaf.bound(len(wiki.topics))
-        at = end + len(_END)
-        if begun:
-            _read_page(wiki, resolver, data, begun[-1], at, sheaf)
-
-
-def _read_page(
-    wiki: Wiki, resolver: Resolver, data: bytes, begin: int, end: int, sheaf: Sheaf
-) -> None:
-    found = None
-    own = data[begin:end]
-    if own.isascii() or _is_utf8(own):
-        found = _scan(data, begin, end)
-    else:
-        sheaf.problems["pages with broken UTF-8"] += 1
-        own = own.decode(errors="replace").encode()
-    if found is None:
-        try:
-            page = _parse(own)
-        except expat.ExpatError:
-            sheaf.problems["pages of malformed XML"] += 1
-            return
-        text = bytearray(f"\n{page.fields.get('text', '')}\n", "utf-8")
-        size = len(text)
-    else:
-        page, text, size = found
-    space, title = resolver.title(page.fields.get("title", "").replace("%", "%25"))
-    if not title:
-        sheaf.problems["pages without a title"] += 1
-        return
-    if page.fields.get("ns", "").lstrip("-").isdigit():
-        space = int(page.fields["ns"])
-    redirect = page.redirect.replace("%", "%25") or _redirect(text, size)
-    if redirect:
-        sheaf.aliases.append((title, resolver.title(redirect)[1]))
-        return
-    if wiki.namespaces is not None and space not in wiki.namespaces:
-        return
-    if page.fields.get("model", "") in _WIKITEXT:
-        shown, links = plain(text, size, resolver.kind)
-    else:
-        shown, links = Plain(" ".join(text[:size].decode().split()).encode(), [])
-    resolved = []
-    for target, start, stop in links:
-        if space and target.startswith(b"/"):  # a page below this one
-            name = resolver.title(title + target.decode().rstrip("/"))[1]
-        else:
-            name = resolver.link(target)[0]
-        if name:
-            resolved.append((name, start, stop))
-    sheaf.add(title, shown, shown, resolved, wiki.topics, WINDOW, wiki.keep_text)
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _redirect(text: bytearray, size: int) -> str:
-    """The target of a page whose text begins with ``#redirect``."""
-    first = text[1]
-    if first != 0x23 and first < 0x80 and not bytes((first,)).decode().isspace():
-        return ""
-    found = _REDIRECT.match(text[1:size].decode())
-    return found[1] if found else ""

@@ -18,7 +18,7 @@ import sys
 import threading
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar
@@ -47,7 +47,9 @@ def jobs_from(asked: int | None, size: int) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def in_order(work: Callable[[Task], Result], tasks: Iterable[Task], jobs: int) -> Iterator[Result]:
+def in_order(
+    work: Callable[[Task], Result], tasks: Iterable[Task], jobs: int
+) -> Generator[Result, None, None]:
     """``work`` of each task, by ``jobs`` processes. ``work`` must be fit for pickling."""
     if jobs < 2:
         yield from map(work, tasks)

@@ -1,0 +1,208 @@
+"""What a worker makes of pieces of a MediaWiki dump: pages parsed, their text and links counted.
+
+A page is parsed by itself, as a document of its own: what is malformed costs that page and no
+other, and no document type, hence no entity, can be declared before it. Pages as MediaWiki writes
+them are read by ``kernels.wikidump``; whatever else there is goes to a parser.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+from xml.parsers import expat
+from xml.sax.saxutils import unescape
+
+from sonde.kernels import wikidump
+from sonde.lab.data import bzip
+from sonde.lab.data.sheaf import Sheaf
+from sonde.lab.data.titles import Resolver, Titles
+from sonde.lab.data.topics import Topics
+from sonde.lab.data.wikitext import Plain, plain
+from sonde.sources.web.page import WINDOW
+
+PAGE = re.compile(rb"<page[\s>]")
+END = b"</page>"
+_REDIRECT = re.compile(r"\s*#redirect(?:ion)?\s*:?\s*\[\[([^\]|\n]*)", re.IGNORECASE)
+_WIKITEXT = ("", "wikitext")
+_QUOTES = {"&quot;": '"', "&apos;": "'"}
+
+
+@dataclass(frozen=True)
+class Wiki:
+    """What a worker must know."""
+
+    topics: Topics
+    namespaces: frozenset[int] | None
+    keep_text: bool
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some blocks of a dump: whole pages, and the ends of pages that other blocks have a part of.
+
+    ``head`` ends with the first end of a page, ``tail`` begins after the last one. Where no page
+    ends, ``head`` is all there is.
+    """
+
+    head: bytes
+    pages: Sheaf | None
+    tail: bytes
+
+
+def read_blocks(wiki: Wiki, titles: Titles, group: bzip.Group) -> Part | None:
+    """The pages in some blocks of a .bz2; None if a block is not as it should be."""
+    data = bzip.opened(group)
+    if data is None:
+        return None
+    first = data.find(END) + len(END)
+    if first < len(END):
+        return Part(data, None, b"")
+    last = data.rfind(END) + len(END)
+    return Part(data[:first], read_pages(wiki, (titles, data[first:last])), data[last:])
+
+
+@dataclass
+class _Page:
+    """The elements of a page that matter; of its revisions the last."""
+
+    fields: dict[str, str] = field(default_factory=dict)
+    redirect: str = ""
+
+
+_WANTED = frozenset(("title", "ns", "model", "text"))
+_FIELDS = ("title", "ns", "model")  # by their numbers in the scanner
+_TEXT, _MOVED = 3, 4
+_scanner = wikidump.Scanner()
+
+
+def _scan(data: bytes, begin: int, end: int) -> tuple[_Page, bytearray, int] | None:
+    """A page as dumps have it, and its text between two line ends; None for any other."""
+    if not _scanner.scan(data, begin, end):
+        return None
+    begins, ends = _scanner.begins, _scanner.ends
+    page = _Page()
+    for number, name in enumerate(_FIELDS):
+        if begins[number] >= 0:
+            found = data[begins[number] : ends[number]].decode()
+            page.fields[name] = unescape(found, _QUOTES) if "&" in found else found
+    if begins[_MOVED] >= 0:
+        page.redirect = data[begins[_MOVED] : ends[_MOVED]].decode()
+    text, size = wikidump.unescaped(data, max(0, begins[_TEXT]), max(0, ends[_TEXT]))
+    return page, text, size
+
+
+def _parse(data: bytes) -> _Page:
+    page = _Page()
+    pieces: list[str] = []
+    parser: Any = expat.ParserCreate("utf-8")
+    parser.buffer_text = True
+    parser.buffer_size = 1 << 16
+
+    def begin(name: str, attributes: dict[str, str]) -> None:
+        if name in _WANTED:
+            pieces.clear()
+            parser.CharacterDataHandler = pieces.append
+        elif name == "redirect":
+            page.redirect = attributes.get("title", "")
+
+    def finish(name: str) -> None:
+        if name in _WANTED:
+            page.fields[name] = "".join(pieces)
+            parser.CharacterDataHandler = None
+
+    parser.StartElementHandler = begin
+    parser.EndElementHandler = finish
+    parser.Parse(data, True)
+    return page
+
+
+@lru_cache(maxsize=1)
+def _resolver(names: tuple[tuple[int, str], ...], sensitive: frozenset[int]) -> Resolver:
+    return Resolver(Titles(dict(names), sensitive))
+
+
+def read_pages(wiki: Wiki, batch: tuple[Titles, bytes]) -> Sheaf:
+    """The pages of one batch."""
+    titles, data = batch
+    sheaf = Sheaf()
+    resolver = _resolver(tuple(titles.names.items()), titles.sensitive)
+    at = 0
+    while True:
+        end = data.find(END, at)
+        stop = end if end >= 0 else len(data)
+        begun = [found.start() for found in PAGE.finditer(data, at, stop)]
+        # A page that begins before another has ended, or never ends, is lost.
+        lost = len(begun) - (end >= 0)
+        if lost > 0:
+            sheaf.problems["pages cut short"] += lost
+        if end < 0:
+            return sheaf.bound(len(wiki.topics))
+        at = end + len(END)
+        if begun:
+            _read_page(wiki, resolver, data, begun[-1], at, sheaf)
+
+
+def _read_page(
+    wiki: Wiki, resolver: Resolver, data: bytes, begin: int, end: int, sheaf: Sheaf
+) -> None:
+    found = None
+    own = data[begin:end]
+    if own.isascii() or _is_utf8(own):
+        found = _scan(data, begin, end)
+    else:
+        sheaf.problems["pages with broken UTF-8"] += 1
+        own = own.decode(errors="replace").encode()
+    if found is None:
+        try:
+            page = _parse(own)
+        except expat.ExpatError:
+            sheaf.problems["pages of malformed XML"] += 1
+            return
+        text = bytearray(f"\n{page.fields.get('text', '')}\n", "utf-8")
+        size = len(text)
+    else:
+        page, text, size = found
+    space, title = resolver.title(page.fields.get("title", "").replace("%", "%25"))
+    if not title:
+        sheaf.problems["pages without a title"] += 1
+        return
+    if page.fields.get("ns", "").lstrip("-").isdigit():
+        space = int(page.fields["ns"])
+    redirect = page.redirect.replace("%", "%25") or _redirect(text, size)
+    if redirect:
+        sheaf.aliases.append((title, resolver.title(redirect)[1]))
+        return
+    if wiki.namespaces is not None and space not in wiki.namespaces:
+        return
+    if page.fields.get("model", "") in _WIKITEXT:
+        shown, links = plain(text, size, resolver.kind)
+    else:
+        shown, links = Plain(" ".join(text[:size].decode().split()).encode(), [])
+    resolved = []
+    for target, start, stop in links:
+        if space and target.startswith(b"/"):  # a page below this one
+            name = resolver.title(title + target.decode().rstrip("/"))[1]
+        else:
+            name = resolver.link(target)[0]
+        if name:
+            resolved.append((name, start, stop))
+    sheaf.add(title, shown, shown, resolved, wiki.topics, WINDOW, wiki.keep_text)
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _redirect(text: bytearray, size: int) -> str:
+    """The target of a page whose text begins with ``#redirect``."""
+    first = text[1]
+    if first != 0x23 and first < 0x80 and not bytes((first,)).decode().isspace():
+        return ""
+    found = _REDIRECT.match(text[1:size].decode())
+    return found[1] if found else ""
