@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -18,6 +19,7 @@ RESOLVER = Resolver(Titles({0: "", 2: "User", 6: "File", 14: "Category"}))
 
 def plain(wikitext: str) -> tuple[str, list[tuple[str, int, int]]]:
     """Text in, text out."""
+    wikitext = re.sub("[\x01-\x05]", "", wikitext)
     data = bytearray(f"\n{wikitext}\n", "utf-8")
     text, links = plain_bytes(data, len(data), RESOLVER.kind)
     return text.decode(), [(target.decode(), start, end) for target, start, end in links]

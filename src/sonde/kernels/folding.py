@@ -46,9 +46,8 @@ class Folding:
     def fold(self, text: bytes):
         """The folded text."""
         size: cython.Py_ssize_t = len(text)
-        source: bytearray = bytearray(text)
         store: bytearray = bytearray(size + size // 2 + WIDEST)
-        codes: cython.p_uchar = source
+        codes: cython.p_uchar = text
         out: cython.p_uchar = store
         room: cython.Py_ssize_t = len(store) - WIDEST
         at: cython.Py_ssize_t = 0
@@ -89,8 +88,7 @@ class Folding:
     def places(self, text: bytes):
         """Where each character of the text begins once folded, in bytes, and where all ends."""
         size: cython.Py_ssize_t = len(text)
-        source: bytearray = bytearray(text)
-        codes: cython.p_uchar = source
+        codes: cython.p_uchar = text
         found = np.empty(size + 1, np.intc)
         places: cython.int[::1] = found
         at: cython.Py_ssize_t = 0

@@ -13,8 +13,10 @@ cdef enum:
     TEXT = 3
     REDIRECT = 4
 
+cdef unsigned char[256] ORDINARY
+
 cdef class Scanner:
-    cdef public long long[::1] begins, ends
+    cdef Py_ssize_t[5] begins, ends
     cdef Py_ssize_t[12] open_at, open_size
     cdef Py_ssize_t[8] name_at, name_size
 

@@ -6,7 +6,6 @@ judged here: the scanner says that it does not know, and a parser has to be aske
 """
 
 import cython
-import numpy as np
 
 if cython.compiled:
     from cython.cimports.sonde.kernels.utf8 import copy, find, follows
@@ -26,23 +25,32 @@ else:
     MODEL = 2
     TEXT = 3
     REDIRECT = 4
+    ORDINARY = [0] * 256
+
+# Bytes that need no second look: no control characters, no sign of markup, and no byte with which
+# one of the two characters beyond U+FFFD begins.
+for _code in range(256):
+    ORDINARY[_code] = (_code >= 32 or _code in (9, 10)) and _code not in (LESS, GREATER, 38, 0xEF)
 
 
 class Scanner:
-    """The fields of the page that was scanned last: where each begins, -1 if it is missing."""
-
     def __init__(self) -> None:
-        self.begins = np.full(5, -1, np.int64)
-        self.ends = np.full(5, -1, np.int64)
         if not cython.compiled:
+            self.begins = [-1] * 5
+            self.ends = [-1] * 5
             self.open_at = [0] * DEEPEST
             self.open_size = [0] * DEEPEST
             self.name_at = [0] * MOST_ATTRIBUTES
             self.name_size = [0] * MOST_ATTRIBUTES
 
     def scan(self, data: bytes, begin: cython.Py_ssize_t, end: cython.Py_ssize_t):
-        """Whether ``data[begin:end]``, valid UTF-8, is a page as dumps have them."""
-        return self.scanned(data, begin, end)
+        """The fields of ``data[begin:end]``, valid UTF-8, if it is a page as dumps have them.
+
+        Title, namespace, model, text and redirect: where each begins and ends, -1 if it is missing.
+        """
+        if not self.scanned(data, begin, end):
+            return None
+        return [(self.begins[i], self.ends[i]) for i in range(5)]
 
     def scanned(self, codes, at, end):
         depth: cython.int = 0
@@ -190,19 +198,17 @@ def is_plain(codes, at, end):
     after: cython.Py_ssize_t
     while at < end:
         code = codes[at]
-        if code == AMPERSAND:
+        if ORDINARY[code]:
+            at += 1
+        elif code == AMPERSAND:
             after = reference_end(codes, at, end)
             if after < 0:
                 return False
             at = after
-            continue
-        if code < 32 and code != 10 and code != 9:
+        elif code < 0x80 or (at + 2 < end and codes[at + 1] == 0xBF and codes[at + 2] >= 0xBE):
             return False
-        if code == GREATER:
-            return False
-        if code == 0xEF and at + 2 < end and codes[at + 1] == 0xBF and codes[at + 2] >= 0xBE:
-            return False
-        at += 1
+        else:
+            at += 1
     return True
 
 

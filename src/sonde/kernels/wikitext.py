@@ -358,15 +358,13 @@ def settle(store: bytearray, end: cython.Py_ssize_t, count: cython.Py_ssize_t):
     they begin, and where they start and end, in characters.
     """
     codes: cython.p_uchar = store
-    numbers_array = np.empty(count, np.intc)
-    starts_array = np.empty(count, np.intc)
-    ends_array = np.empty(count, np.intc)
-    blanks_array = np.zeros(count, np.int8)
-    numbers: cython.int[::1] = numbers_array
-    starts: cython.int[::1] = starts_array
-    ends: cython.int[::1] = ends_array
-    blanks: cython.schar[::1] = blanks_array
+    links_array = np.zeros((4, count), np.intc)
+    numbers: cython.int[::1] = links_array[0]
+    starts: cython.int[::1] = links_array[1]
+    ends: cython.int[::1] = links_array[2]
+    blanks: cython.int[::1] = links_array[3]
     at: cython.Py_ssize_t = 0
+    ahead: cython.Py_ssize_t
     kept: cython.Py_ssize_t = 0
     chars: cython.int = 0
     links: cython.int = 0
@@ -416,12 +414,22 @@ def settle(store: bytearray, end: cython.Py_ssize_t, count: cython.Py_ssize_t):
             at += DIGITS + 1
             continue
         fresh = links
-        chars += 1
-        width = width_at(codes, at)
-        for i in range(width):
-            codes[kept] = codes[at]
-            kept += 1
-            at += 1
+        if code < 0x80:
+            ahead = at + 1
+            while ahead < end and BLANK < codes[ahead] < 0x80:
+                ahead += 1
+            width = cython.cast(cython.int, ahead - at)
+            chars += width
+        else:
+            width = width_at(codes, at)
+            chars += 1
+        if width < 16:
+            for i in range(width):
+                codes[kept + i] = codes[at + i]
+        else:
+            move(codes, kept, at, width)
+        kept += width
+        at += width
     while last >= 0:  # never closed
         other = ends[last]
         ends[last] = chars
@@ -429,9 +437,4 @@ def settle(store: bytearray, end: cython.Py_ssize_t, count: cython.Py_ssize_t):
     for other in range(links):
         if starts[other] < ends[other] and blanks[other]:
             starts[other] += 1
-    return (
-        kept,
-        numbers_array[:links].tolist(),
-        starts_array[:links].tolist(),
-        ends_array[:links].tolist(),
-    )
+    return kept, *links_array[:3, :links].tolist()

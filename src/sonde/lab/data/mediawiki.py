@@ -9,9 +9,10 @@ So is what is left of a ``.bz2`` from the first damaged block on.
 
 from __future__ import annotations
 
+import bz2
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -23,7 +24,7 @@ from sonde.errors import InputError
 from sonde.lab.data import bzip
 from sonde.lab.data.draft import Draft
 from sonde.lab.data.pool import in_order
-from sonde.lab.data.streams import ahead, chunks, open_raw
+from sonde.lab.data.streams import STEP, ahead, chunks, open_raw
 from sonde.lab.data.titles import Titles
 from sonde.lab.data.topics import Topics
 from sonde.lab.data.wikipages import END, PAGE, Wiki, read_blocks, read_pages
@@ -75,8 +76,7 @@ class _Reading:
     def blocks(self, path: Path, raw: BinaryIO) -> None:
         """Read the blocks of a .bz2."""
         draft, problems = self.draft, self.draft.problems
-        with open_raw(path) as other, closing(bzip.decompressed(other, Counter())) as beginning:
-            titles = _titles(_beginning(beginning))
+        titles = _titles(_beginning(path))
         waiting: deque[bzip.Group] = deque()
         groups = bzip.groups(raw)
 
@@ -115,13 +115,15 @@ def _shortened(page: bytes, problems: Counter[str]) -> bytes:
     return page[-len(END) :]  # the rest of it, up to its end, is no whole page
 
 
-def _beginning(stream: Iterable[bytes]) -> bytes:
-    """What stands before the first page, as far as it is in a batch."""
+def _beginning(path: Path) -> bytes:
+    """What stands before the first page of a .bz2, as far as it is in a batch and can be read."""
     data = b""
-    for chunk in stream:
-        data += chunk
-        if PAGE.search(data) or len(data) >= BATCH:
-            break
+    with bz2.open(path) as stream, suppress(OSError, EOFError):
+        while len(data) < BATCH and not PAGE.search(data):
+            more = stream.read(STEP)
+            if not more:
+                break
+            data += more
     return _head(data)
 
 

@@ -31,30 +31,30 @@ class Titles:
 
 
 class Resolver:
-    """Turns what a link says into a title. Keeps what links said: they repeat."""
+    """Turns what a link says into a title. ``known`` keeps what links said: they repeat."""
 
     _MOST = 200_000
 
     def __init__(self, titles: Titles) -> None:
         self._titles = titles
         self._spaces = titles.spaces()
-        self._known: dict[bytes, tuple[str, str]] = {}
+        self.known: dict[bytes, tuple[str, str]] = {}
 
     def link(self, target: bytes) -> tuple[str, str]:
         """The title that a link's target leads to, if any, and what the link shows.
 
         That is "file", "category", or nothing for a link that shows its label.
         """
-        found = self._known.get(target)
+        found = self.known.get(target)
         if found is None:
-            if len(self._known) >= self._MOST:
-                self._known.clear()
+            if len(self.known) >= self._MOST:
+                self.known.clear()
             text = target.decode("utf-8", "surrogatepass")
             space, title = self.title(text)
             kind = ""
             if ":" in text and text.lstrip()[:1] != ":":
                 kind = "file" if space == FILE else "category" if space == CATEGORY else ""
-            found = self._known[target] = title, kind
+            found = self.known[target] = title, kind
         return found
 
     def kind(self, target: bytes) -> str:

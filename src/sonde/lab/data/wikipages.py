@@ -79,17 +79,19 @@ _scanner = wikidump.Scanner()
 
 def _scan(data: bytes, begin: int, end: int) -> tuple[_Page, bytearray, int] | None:
     """A page as dumps have it, and its text between two line ends; None for any other."""
-    if not _scanner.scan(data, begin, end):
+    fields = _scanner.scan(data, begin, end)
+    if fields is None:
         return None
-    begins, ends = _scanner.begins, _scanner.ends
     page = _Page()
-    for number, name in enumerate(_FIELDS):
-        if begins[number] >= 0:
-            found = data[begins[number] : ends[number]].decode()
+    for name, (start, stop) in zip(_FIELDS, fields, strict=False):
+        if start >= 0:
+            found = data[start:stop].decode()
             page.fields[name] = unescape(found, _QUOTES) if "&" in found else found
-    if begins[_MOVED] >= 0:
-        page.redirect = data[begins[_MOVED] : ends[_MOVED]].decode()
-    text, size = wikidump.unescaped(data, max(0, begins[_TEXT]), max(0, ends[_TEXT]))
+    start, stop = fields[_MOVED]
+    if start >= 0:
+        page.redirect = data[start:stop].decode()
+    start, stop = fields[_TEXT]
+    text, size = wikidump.unescaped(data, max(0, start), max(0, stop))
     return page, text, size
 
 
@@ -132,7 +134,7 @@ def read_pages(wiki: Wiki, batch: tuple[Titles, bytes]) -> Sheaf:
     while True:
         end = data.find(END, at)
         stop = end if end >= 0 else len(data)
-        begun = [found.start() for found in PAGE.finditer(data, at, stop)]
+        begun = _begun(data, at, stop)
         # A page that begins before another has ended, or never ends, is lost.
         lost = len(begun) - (end >= 0)
         if lost > 0:
@@ -142,6 +144,17 @@ def read_pages(wiki: Wiki, batch: tuple[Titles, bytes]) -> Sheaf:
         at = end + len(END)
         if begun:
             _read_page(wiki, resolver, data, begun[-1], at, sheaf)
+
+
+def _begun(data: bytes, at: int, stop: int) -> list[int]:
+    """Where pages begin: what the pattern finds, faster."""
+    found = []
+    at = data.find(b"<page", at, stop)
+    while at >= 0:
+        if PAGE.match(data, at, stop):
+            found.append(at)
+        at = data.find(b"<page", at + 1, stop)
+    return found
 
 
 def _read_page(
@@ -181,11 +194,12 @@ def _read_page(
     else:
         shown, links = Plain(" ".join(text[:size].decode().split()).encode(), [])
     resolved = []
+    known = resolver.known
     for target, start, stop in links:
         if space and target.startswith(b"/"):  # a page below this one
             name = resolver.title(title + target.decode().rstrip("/"))[1]
         else:
-            name = resolver.link(target)[0]
+            name = (known.get(target) or resolver.link(target))[0]
         if name:
             resolved.append((name, start, stop))
     sheaf.add(title, shown, shown, resolved, wiki.topics, WINDOW, wiki.keep_text)

@@ -34,7 +34,6 @@ _TABLE = re.compile(r"\n[ \t:]*(?:\{\|.*|\|-.*|\|\}|\|\+)")
 _CELL = re.compile(r"""\n[ \t]*+[|!](?:\s*+[\w-]++\s*+=\s*+(?:"[^"\n]*+"|[\w%]++))++\s*+\|""")
 _SET_ASIDE = re.compile(rb"\x01([0-9]{8})")
 _REFERENCE = re.compile(rb"&[#A-Za-z]")
-_MARKS = b"\x01\x02\x03\x04\x05"
 _OPTION = re.compile(
     r"(?:thumb|thumbnail|frame|frameless|border|left|right|center|none|upright|baseline|middle|top"
     r"|bottom|sub|super|\d*(?:x\d+)?px|(?:alt|link|class|page|lang|upright|thumb)\s*=.*)",
@@ -53,11 +52,9 @@ class Plain(NamedTuple):
 def plain(wikitext: bytearray, size: int, kind_of: Callable[[bytes], str]) -> Plain:
     """The visible text of wikitext between two line ends, ``size`` bytes of UTF-8.
 
-    ``kind_of`` a target is "file", "category" or anything else. The buffer is not to be used again.
+    It must not have characters that XML does not allow. ``kind_of`` a target is "file", "category"
+    or anything else. The buffer is not to be used again.
     """
-    if any(mark in wikitext for mark in _MARKS):
-        wikitext = wikitext[:size].translate(None, _MARKS)
-        size = len(wikitext)
     return _settled(*wikimarks.marked(wikitext, size, kind_of, _caption))
 
 
@@ -73,7 +70,7 @@ def _settled(text: bytearray, size: int, targets: list[bytes], verbatim: list[by
     if verbatim:
         text = bytearray(_SET_ASIDE.sub(lambda found: verbatim[int(found[1])], text[:size]))
         size = len(text)
-    if _REFERENCE.search(text, 0, size):
+    if text.find(b"&", 0, size) >= 0 and _REFERENCE.search(text, 0, size):
         shown = html.unescape(text[:size].decode("utf-8", "surrogatepass"))
         text = bytearray(shown, "utf-8", "surrogatepass")
         size = len(text)
