@@ -7,6 +7,7 @@ import io
 import math
 import random
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -329,12 +330,16 @@ def test_the_scanner_reads_a_page_as_a_parser_does_or_not_at_all(inner: str) -> 
         patch.setattr(wikipages, "wikidump", uncompiled)
         patch.setattr(wikipages, "_scanner", uncompiled.Scanner())
         assert wikipages._scan(data, begin, end) == found
-    if found is None:
-        return
-    page, text, size = found
-    parsed = wikipages._parse(data[begin:end])
-    assert text[:size].decode() == "\n" + parsed.fields.pop("text", "") + "\n"
-    assert page == parsed
+    if found is not None:
+        parsed = wikipages._parse(data[begin:end])
+        assert text_of(found) == text_of(parsed)
+        assert replace(found, text="", begin=0, end=0) == replace(parsed, text="")
+        assert wikipages._redirect(found) == wikipages._redirect(parsed)
+
+
+def text_of(page: wikipages._Page) -> bytearray:
+    text, size = page.wikitext()
+    return text[:size]
 
 
 def test_the_scanner_reads_what_mediawiki_writes() -> None:
@@ -348,6 +353,5 @@ def test_the_scanner_reads_what_mediawiki_writes() -> None:
     ).encode()
     found = wikipages._scan(data, 0, len(data))
     assert found is not None
-    page, shown, size = found
-    assert page.fields == {"title": "A & B", "ns": "0", "model": "wikitext"}
-    assert shown[:size].decode() == '\na <b> "c" &nbsp; d\'s\n\n\té\n'
+    assert (found.title, found.ns, found.model) == ("A & B", "0", "wikitext")
+    assert text_of(found).decode() == '\na <b> "c" &nbsp; d\'s\n\n\té\n'

@@ -49,7 +49,7 @@ class Folding:
         store: bytearray = bytearray(size + size // 2 + WIDEST)
         codes: cython.p_uchar = text
         out: cython.p_uchar = store
-        room: cython.Py_ssize_t = len(store) - WIDEST
+        room: cython.Py_ssize_t = len(store)
         at: cython.Py_ssize_t = 0
         to: cython.Py_ssize_t = 0
         code: cython.uint
@@ -57,20 +57,21 @@ class Folding:
         width: cython.int
         i: cython.int
         while at < size:
-            if to >= room:
-                store += bytes(size)
-                out = store
-                room = len(store) - WIDEST
-            code = codes[at]
-            if code < 0x80:
-                at += 1
+            while at < size and codes[at] < 0x80:
+                code = codes[at]
                 if 65 <= code <= 90:
                     code += 32
                 elif code == 45:
                     code = 32
                 out[to] = code
                 to += 1
-                continue
+                at += 1
+            if at >= size:
+                break
+            if room - to < size - at + WIDEST:  # the rest as it is, and one that grows
+                store += bytes(size)
+                out = store
+                room = len(store)
             width = width_at(codes, at)
             found = self.entry(code_at(codes, at))
             if found == SAME:

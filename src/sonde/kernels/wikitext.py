@@ -351,25 +351,22 @@ def without_pipes(codes, end):
         at = find(codes, PIPE, at + 1, end)
 
 
-def settle(store: bytearray, end: cython.Py_ssize_t, count: cython.Py_ssize_t):
-    """White space to single spaces, and the marks of at most ``count`` links to places.
+def settle(store: bytearray, end: cython.Py_ssize_t, targets: list):
+    """White space to single spaces, marks to places.
 
-    The length of the text in bytes, and three lists: the links' numbers, in the order in which
-    they begin, and where they start and end, in characters.
+    The length of the text in bytes, and the links in the order in which they begin: their target,
+    and where they start and end, in characters.
     """
     codes: cython.p_uchar = store
-    links_array = np.zeros((4, count), np.intc)
-    numbers: cython.int[::1] = links_array[0]
-    starts: cython.int[::1] = links_array[1]
-    ends: cython.int[::1] = links_array[2]
-    blanks: cython.int[::1] = links_array[3]
+    room = np.empty((len(targets), 4), np.intc)
+    table: cython.int[:, ::1] = room  # number, start, end, and whether a blank comes first
     at: cython.Py_ssize_t = 0
     ahead: cython.Py_ssize_t
     kept: cython.Py_ssize_t = 0
     chars: cython.int = 0
     links: cython.int = 0
     fresh: cython.int = 0  # links before this one have had their first character
-    last: cython.int = -1  # the innermost link that is open; `ends` chains those around it
+    last: cython.int = -1  # the innermost link that is open; its end chains those around it
     number: cython.int
     other: cython.int
     i: cython.int
@@ -391,24 +388,25 @@ def settle(store: bytearray, end: cython.Py_ssize_t, count: cython.Py_ssize_t):
                 codes[kept] = BLANK
                 kept += 1
                 while fresh < links:
-                    blanks[fresh] = starts[fresh] == chars
+                    table[fresh, 3] = 1
                     fresh += 1
                 chars += 1
             apart = False
         if code == END:
             at += 1
             if last >= 0:
-                other = ends[last]
-                ends[last] = chars
+                other = table[last, 2]
+                table[last, 2] = chars
                 last = -2 - other
             continue
         if code == BEGIN:
             number = 0
             for i in range(1, DIGITS + 1):
                 number = 10 * number + cython.cast(cython.int, codes[at + i]) - 48
-            numbers[links] = number
-            starts[links] = chars
-            ends[links] = -2 - last
+            table[links, 0] = number
+            table[links, 1] = chars
+            table[links, 2] = -2 - last
+            table[links, 3] = 0
             last = links
             links += 1
             at += DIGITS + 1
@@ -431,10 +429,12 @@ def settle(store: bytearray, end: cython.Py_ssize_t, count: cython.Py_ssize_t):
         kept += width
         at += width
     while last >= 0:  # never closed
-        other = ends[last]
-        ends[last] = chars
+        other = table[last, 2]
+        table[last, 2] = chars
         last = -2 - other
+    found: list = []
     for other in range(links):
-        if starts[other] < ends[other] and blanks[other]:
-            starts[other] += 1
-    return kept, *links_array[:3, :links].tolist()
+        if table[other, 3] and table[other, 1] < table[other, 2]:
+            table[other, 1] += 1
+        found.append((targets[table[other, 0]], table[other, 1], table[other, 2]))
+    return kept, found

@@ -52,8 +52,11 @@ class Sheaf:
         counts, alphas = topics.around(text, links, window)
         if content is not text:
             counts = topics.count(content)
-        order: dict[str, int] = {}
-        slots = [order.setdefault(link[0], len(order)) for link in links]
+        order: dict[str, int] = dict.fromkeys([link[0] for link in links], 0)
+        slots: list[int] = []
+        if alphas or keep_text:
+            order = {target: slot for slot, target in enumerate(order)}
+            slots = [order[link[0]] for link in links]
         row = len(topics)
         first = len(self._alphas)
         self._alphas += [0.0] * (row * len(order))

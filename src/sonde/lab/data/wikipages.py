@@ -8,7 +8,7 @@ them are read by ``kernels.wikidump``; whatever else there is goes to a parser.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 from xml.parsers import expat
@@ -65,34 +65,59 @@ def read_blocks(wiki: Wiki, titles: Titles, group: bzip.Group) -> Part | None:
 
 @dataclass
 class _Page:
-    """The elements of a page that matter; of its revisions the last."""
+    """The elements of a page that matter, those of its last revision.
 
-    fields: dict[str, str] = field(default_factory=dict)
+    ``text`` is a piece of XML from ``begin`` to ``end``, if it was only scanned.
+    """
+
+    title: str = ""
+    ns: str = ""
+    model: str = ""
+    text: str | bytes = ""
     redirect: str = ""
+    begin: int = 0
+    end: int = 0
+
+    def wikitext(self) -> tuple[bytearray, int]:
+        """The text between two line ends, and how many bytes that is."""
+        if isinstance(self.text, bytes):
+            return wikidump.unescaped(self.text, self.begin, self.end)  # type: ignore[no-any-return]
+        text = bytearray(f"\n{self.text}\n", "utf-8")
+        return text, len(text)
+
+    def begins_with_text(self) -> bool:
+        """Whether a letter or the like comes first: then it is no redirect."""
+        if isinstance(self.text, bytes):
+            return self.begin < self.end and self.text[self.begin] in _TEXTUAL
+        return False
 
 
 _WANTED = frozenset(("title", "ns", "model", "text"))
-_FIELDS = ("title", "ns", "model")  # by their numbers in the scanner
-_TEXT, _MOVED = 3, 4
+_TEXTUAL = frozenset(range(0x21, 0x7F)) - frozenset(b"#&")
 _scanner = wikidump.Scanner()
 
 
-def _scan(data: bytes, begin: int, end: int) -> tuple[_Page, bytearray, int] | None:
-    """A page as dumps have it, and its text between two line ends; None for any other."""
-    fields = _scanner.scan(data, begin, end)
-    if fields is None:
+def _scan(data: bytes, begin: int, end: int) -> _Page | None:
+    """A page as dumps have it; None for any other."""
+    places = _scanner.scan(data, begin, end)
+    if places is None:
         return None
-    page = _Page()
-    for name, (start, stop) in zip(_FIELDS, fields, strict=False):
-        if start >= 0:
-            found = data[start:stop].decode()
-            page.fields[name] = unescape(found, _QUOTES) if "&" in found else found
-    start, stop = fields[_MOVED]
-    if start >= 0:
-        page.redirect = data[start:stop].decode()
-    start, stop = fields[_TEXT]
-    text, size = wikidump.unescaped(data, max(0, start), max(0, stop))
-    return page, text, size
+    title, ns, model, text, redirect = places
+    return _Page(
+        _field(data, *title),
+        _field(data, *ns),
+        _field(data, *model),
+        data,
+        _field(data, *redirect),
+        *text,
+    )
+
+
+def _field(data: bytes, begin: int, end: int) -> str:
+    if begin >= end:
+        return ""
+    found = data[begin:end].decode()
+    return unescape(found, _QUOTES) if "&" in found else found
 
 
 def _parse(data: bytes) -> _Page:
@@ -111,7 +136,7 @@ def _parse(data: bytes) -> _Page:
 
     def finish(name: str) -> None:
         if name in _WANTED:
-            page.fields[name] = "".join(pieces)
+            setattr(page, name, "".join(pieces))
             parser.CharacterDataHandler = None
 
     parser.StartElementHandler = begin
@@ -160,36 +185,33 @@ def _begun(data: bytes, at: int, stop: int) -> list[int]:
 def _read_page(
     wiki: Wiki, resolver: Resolver, data: bytes, begin: int, end: int, sheaf: Sheaf
 ) -> None:
-    found = None
+    page = None
     own = data[begin:end]
     if own.isascii() or _is_utf8(own):
-        found = _scan(data, begin, end)
+        page = _scan(data, begin, end)
     else:
         sheaf.problems["pages with broken UTF-8"] += 1
         own = own.decode(errors="replace").encode()
-    if found is None:
+    if page is None:
         try:
             page = _parse(own)
         except expat.ExpatError:
             sheaf.problems["pages of malformed XML"] += 1
             return
-        text = bytearray(f"\n{page.fields.get('text', '')}\n", "utf-8")
-        size = len(text)
-    else:
-        page, text, size = found
-    space, title = resolver.title(page.fields.get("title", "").replace("%", "%25"))
+    space, title = resolver.title(page.title.replace("%", "%25"))
     if not title:
         sheaf.problems["pages without a title"] += 1
         return
-    if page.fields.get("ns", "").lstrip("-").isdigit():
-        space = int(page.fields["ns"])
-    redirect = page.redirect.replace("%", "%25") or _redirect(text, size)
+    if page.ns.lstrip("-").isdigit():
+        space = int(page.ns)
+    redirect = page.redirect.replace("%", "%25") or _redirect(page)
     if redirect:
         sheaf.aliases.append((title, resolver.title(redirect)[1]))
         return
     if wiki.namespaces is not None and space not in wiki.namespaces:
         return
-    if page.fields.get("model", "") in _WIKITEXT:
+    text, size = page.wikitext()
+    if page.model in _WIKITEXT:
         shown, links = plain(text, size, resolver.kind)
     else:
         shown, links = Plain(" ".join(text[:size].decode().split()).encode(), [])
@@ -213,10 +235,10 @@ def _is_utf8(data: bytes) -> bool:
     return True
 
 
-def _redirect(text: bytearray, size: int) -> str:
+def _redirect(page: _Page) -> str:
     """The target of a page whose text begins with ``#redirect``."""
-    first = text[1]
-    if first != 0x23 and first < 0x80 and not bytes((first,)).decode().isspace():
+    if page.begins_with_text():
         return ""
+    text, size = page.wikitext()
     found = _REDIRECT.match(text[1:size].decode())
     return found[1] if found else ""

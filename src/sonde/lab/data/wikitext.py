@@ -74,9 +74,8 @@ def _settled(text: bytearray, size: int, targets: list[bytes], verbatim: list[by
         shown = html.unescape(text[:size].decode("utf-8", "surrogatepass"))
         text = bytearray(shown, "utf-8", "surrogatepass")
         size = len(text)
-    size, numbers, starts, ends = kernel.settle(text, size, len(targets))
-    named = [targets[number] for number in numbers]
-    return Plain(bytes(text[:size]), list(zip(named, starts, ends, strict=True)))
+    size, links = kernel.settle(text, size, targets)
+    return Plain(bytes(text[:size]), links)
 
 
 def _caption(options: bytes) -> bytes:
