@@ -44,9 +44,10 @@ class Scanner:
             self.name_size = [0] * MOST_ATTRIBUTES
 
     def scan(self, data: bytes, begin: cython.Py_ssize_t, end: cython.Py_ssize_t):
-        """The fields of ``data[begin:end]``, valid UTF-8, if it is a page as dumps have them.
+        """The fields of ``data[begin:end]`` if it is a page as dumps have them, and no other in it.
 
         Title, namespace, model, text and redirect: where each begins and ends, -1 if it is missing.
+        ``foreign`` then says whether there are other characters than those of ASCII.
         """
         if not self.scanned(data, begin, end):
             return None
@@ -59,11 +60,12 @@ class Scanner:
         less: cython.Py_ssize_t
         name: cython.Py_ssize_t
         i: cython.int
+        self.foreign = False
         for i in range(5):
             self.begins[i] = self.ends[i] = -1
         while at < end:
             less = find(codes, LESS, at, end)
-            if less >= end or (depth == 0 and less > at) or not is_plain(codes, at, less):
+            if less >= end or (depth == 0 and less > at) or not self.takes(codes, at, less):
                 return False
             if less + 1 < end and codes[less + 1] == SLASH:
                 at = name_end(codes, less + 2, end)
@@ -86,7 +88,7 @@ class Scanner:
             if begun >= 0 or depth == DEEPEST:
                 return False
             name = name_end(codes, less + 1, end)
-            if name == less + 1:
+            if name == less + 1 or (depth > 0 and same_as_page(codes, less + 1, name)):
                 return False
             field = field_of(codes, less + 1, name - less - 1)
             at = self.attributes(codes, name, end, field == REDIRECT)
@@ -104,6 +106,13 @@ class Scanner:
             if field >= 0 and field != REDIRECT:
                 begun = at
         return False
+
+    def takes(self, codes, at, end):
+        """Whether text is plain; remembers whether it is foreign."""
+        seen: cython.int = is_plain(codes, at, end)
+        if seen >= 0x80:
+            self.foreign = True
+        return seen >= 0
 
     def attributes(self, codes, at, end, redirect):
         """The place after the tag whose attributes begin here, -1 if it is not a plain one."""
@@ -142,7 +151,7 @@ class Scanner:
                 or find(codes, AMPERSAND, at + 2, close) < close
                 or find(codes, 9, at + 2, close) < close
                 or find(codes, 10, at + 2, close) < close
-                or not is_plain(codes, at + 2, close)
+                or not self.takes(codes, at + 2, close)
             ):
                 return -1
             if redirect and at - name == 5 and follows(codes, name, end, b"title"):
@@ -176,6 +185,11 @@ def same(codes, at, size, other, other_size):
     return True
 
 
+def same_as_page(codes, at, end):
+    """A page within a page: the outer one was cut short."""
+    return end - at == 4 and follows(codes, at, end, b"page")
+
+
 def field_of(codes, at, size):
     """The number of the field that an element of this name is, or -1."""
     end: cython.Py_ssize_t = at + size
@@ -193,23 +207,29 @@ def field_of(codes, at, size):
 
 
 def is_plain(codes, at, end):
-    """Whether text has the characters of XML alone, the five references, and no ``>``."""
+    """-1 unless text has the characters of XML alone, the five references, and no ``>``.
+
+    Otherwise all its bytes, or'ed.
+    """
     code: cython.uint
+    seen: cython.uint = 0
     after: cython.Py_ssize_t
     while at < end:
         code = codes[at]
         if ORDINARY[code]:
+            seen |= code
             at += 1
         elif code == AMPERSAND:
             after = reference_end(codes, at, end)
             if after < 0:
-                return False
+                return -1
             at = after
         elif code < 0x80 or (at + 2 < end and codes[at + 1] == 0xBF and codes[at + 2] >= 0xBE):
-            return False
+            return -1
         else:
+            seen |= code
             at += 1
-    return True
+    return cython.cast(cython.int, seen)
 
 
 def reference_end(codes, at, end):

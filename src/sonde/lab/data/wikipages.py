@@ -8,6 +8,7 @@ them are read by ``kernels.wikidump``; whatever else there is goes to a parser.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -100,7 +101,7 @@ _scanner = wikidump.Scanner()
 def _scan(data: bytes, begin: int, end: int) -> _Page | None:
     """A page as dumps have it; None for any other."""
     places = _scanner.scan(data, begin, end)
-    if places is None:
+    if places is None or (_scanner.foreign and not _is_utf8(data[begin:end])):
         return None
     title, ns, model, text, redirect = places
     return _Page(
@@ -158,46 +159,37 @@ def read_pages(wiki: Wiki, batch: tuple[Titles, bytes]) -> Sheaf:
     at = 0
     while True:
         end = data.find(END, at)
-        stop = end if end >= 0 else len(data)
-        begun = _begun(data, at, stop)
-        # A page that begins before another has ended, or never ends, is lost.
-        lost = len(begun) - (end >= 0)
-        if lost > 0:
-            sheaf.problems["pages cut short"] += lost
+        stop = end + len(END) if end >= 0 else len(data)
+        begin = data.find(b"<page", at, stop)
+        page = _scan(data, begin, stop) if begin >= 0 and end >= 0 else None
+        if page is None:  # not one page as dumps have them
+            begun = [found.start() for found in PAGE.finditer(data, at, stop)]
+            # A page that begins before another has ended, or never ends, is lost.
+            lost = len(begun) - (end >= 0)
+            if lost > 0:
+                sheaf.problems["pages cut short"] += lost
+            if begun and end >= 0:
+                page = _parsed(data[begun[-1] : stop], sheaf.problems)
+        if page is not None:
+            _add_page(wiki, resolver, page, sheaf)
         if end < 0:
             return sheaf.bound(len(wiki.topics))
-        at = end + len(END)
-        if begun:
-            _read_page(wiki, resolver, data, begun[-1], at, sheaf)
+        at = stop
 
 
-def _begun(data: bytes, at: int, stop: int) -> list[int]:
-    """Where pages begin: what the pattern finds, faster."""
-    found = []
-    at = data.find(b"<page", at, stop)
-    while at >= 0:
-        if PAGE.match(data, at, stop):
-            found.append(at)
-        at = data.find(b"<page", at + 1, stop)
-    return found
+def _parsed(data: bytes, problems: Counter[str]) -> _Page | None:
+    """A page that may be malformed."""
+    if not _is_utf8(data):
+        problems["pages with broken UTF-8"] += 1
+        data = data.decode(errors="replace").encode()
+    try:
+        return _parse(data)
+    except expat.ExpatError:
+        problems["pages of malformed XML"] += 1
+        return None
 
 
-def _read_page(
-    wiki: Wiki, resolver: Resolver, data: bytes, begin: int, end: int, sheaf: Sheaf
-) -> None:
-    page = None
-    own = data[begin:end]
-    if own.isascii() or _is_utf8(own):
-        page = _scan(data, begin, end)
-    else:
-        sheaf.problems["pages with broken UTF-8"] += 1
-        own = own.decode(errors="replace").encode()
-    if page is None:
-        try:
-            page = _parse(own)
-        except expat.ExpatError:
-            sheaf.problems["pages of malformed XML"] += 1
-            return
+def _add_page(wiki: Wiki, resolver: Resolver, page: _Page, sheaf: Sheaf) -> None:
     space, title = resolver.title(page.title.replace("%", "%25"))
     if not title:
         sheaf.problems["pages without a title"] += 1
