@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.kernels import register, targets
+from sonde import kernels
+from sonde.kernels import targets
 from sonde.sources.web.reading import PageLink
 from uncompiled import uncompiled
 
@@ -16,7 +17,10 @@ URLS = st.sampled_from("abcdefgh")
 LINKS = st.lists(
     st.builds(PageLink, URLS, st.integers(0, 5), st.integers(0, 9), st.booleans()), max_size=12
 )
-KERNELS = {"compiled": (targets, register), "plain": (uncompiled(targets), uncompiled(register))}
+KERNELS = {
+    "compiled": (targets, kernels.load("compiled").register),
+    "plain": (uncompiled(targets), kernels.load("python").register),
+}
 
 
 def plain(

@@ -77,12 +77,13 @@ def build(recipe: Recipe, target: Path, *, jobs: int | None = None, quiet: bool 
     if recipe.kind not in makers:
         raise InputError(f"unknown kind {recipe.kind!r}; known are {', '.join(KINDS)}")
     problems: Counter[str] = Counter()
+    processes = jobs_from(jobs, size_of(recipe.source))
     began = time.monotonic()
     shown: AbstractContextManager[Meter] = nullcontext(Silent())
     if not quiet:
         shown = Shown(f"reading {recipe.source.name}", size_of(recipe.source), BYTES)
     with Folders(places(target, recipe.labels)) as folders, shown as meter:
-        counts, scoring = makers[recipe.kind](recipe, folders, jobs_from(jobs), problems, meter)
+        counts, scoring = makers[recipe.kind](recipe, folders, processes, problems, meter)
         about = [
             _about(recipe, label, counts | own, problems, time.monotonic() - began)
             for label, own in zip(recipe.labels, scoring, strict=True)

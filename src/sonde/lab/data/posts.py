@@ -56,7 +56,7 @@ class Reader:
 def read_block(reader: Reader, block: bytes) -> Bundle:
     """The posts of one block, counted."""
     bundle = Bundle()
-    counts: list[list[int]] = []
+    texts: list[str] = []
     timed = "time" in reader.form.names or reader.form.form == "snap"
     for post in reader.form.read(block, bundle.problems):
         text = " ".join(post.text.split())
@@ -66,13 +66,14 @@ def read_block(reader: Reader, block: bytes) -> Bundle:
             bundle.problems["posts without a readable time"] += 1
             time = NEVER
         bundle.authors.append(_account(post.author))
-        counts.append(reader.topics.count(text))
+        texts.append(text)
         bundle.times.append(time)
-        bundle.mentions.append(list(dict.fromkeys(filter(None, map(_account, named)))))
-        if reader.keep_text:
-            bundle.texts.append(text)
-    if counts:
-        bundle.counts = np.array(counts, np.int64)
+        bundle.mentions.append(
+            list(dict.fromkeys(filter(None, map(_account, named)))) if named else []
+        )
+    bundle.counts = reader.topics.counts(texts)
+    if reader.keep_text:
+        bundle.texts = texts
     return bundle
 
 
