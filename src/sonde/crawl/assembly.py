@@ -217,6 +217,8 @@ class Assembler:
         now: float,
     ) -> list[Link]:
         """The links to follow, each target once, with the sum of its promises and its words."""
+        if len(alphas) != len(page.links):
+            raise ValueError(f"{len(alphas)} scores for {len(page.links)} links of {page.url}")
         explorer, refuse = self.book.explorer, self.book.journal.refuse
         number_of = explorer.number_of
         renamed: dict[str, str] = {}
@@ -241,7 +243,7 @@ class Assembler:
 
         targets, promises, starts, ends = gathered(
             page.links,
-            alphas,
+            list(alphas),
             explorer.register,
             self.memory.aliases,
             self.memory.variants.learned,

@@ -375,10 +375,18 @@ def is_orderly(
         code = codes[at]
         if code != 60:
             silent = over or (TABLE <= top <= ROW) or top == COLUMNS or top == HEAD
-            while at < size:
+            stop = found(codes, at, 60)
+            if not silent and depth > 0 and top != HTML:  # any text will do
+                while at < stop:
+                    if codes[at] == 38:
+                        at = reference(codes, at, characters)
+                        if at < 0:
+                            return False
+                    else:
+                        at += 1
+                continue
+            while at < stop:
                 code = codes[at]
-                if code == 60:
-                    break
                 if code == 38:
                     at = reference(codes, at, characters)
                     if at < 0:
