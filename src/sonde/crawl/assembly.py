@@ -16,7 +16,7 @@ from sonde.crawl.hosts import Hosts
 from sonde.crawl.memory import Memory
 from sonde.crawl.scope import Scope
 from sonde.crawl.settings import Settings
-from sonde.kernels.targets import gathered
+from sonde.kernels.targets import gathered, grouped
 from sonde.records import Failure, Lease, Link, Outcome, Place, Skip
 from sonde.scorers.document import Scorer
 from sonde.sources.facts import PageFacts, PageVisit
@@ -43,6 +43,12 @@ FEEDS = frozenset(
         "application/x-gzip",
     )
 )
+
+
+def _group_of(url: str) -> str:
+    """One string a host, not one a link: there are a million links to remember."""
+    return intern(group_of(url))
+
 
 Keep = Callable[[Response], str | None]
 """Stores a response and says where; ``None`` where pages are not kept."""
@@ -262,9 +268,7 @@ class Assembler:
         if explorer.placed:
             known = self._places(page.links, renamed)
             places = [known.get(target) for target in targets]
-        # One string a host, not one a link: there are a million links to remember.
-        groups = [intern(group_of(target)) for target in targets]
-        return list(map(Link, targets, promises, groups, places, words))
+        return list(map(Link, targets, promises, grouped(targets, _group_of), places, words))
 
     def _places(self, links: Sequence[PageLink], renamed: Mapping[str, str]) -> dict[str, Place]:
         """What a page says by its links' URLs: by all of them, also those that are not followed."""

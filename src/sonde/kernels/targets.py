@@ -121,3 +121,17 @@ def gathered(
             starts[place] = start
             ends[place] = end
     return targets, promises, starts, ends
+
+
+def grouped(targets: list, group_of: Callable[[str], str]) -> list[str]:
+    """The groups of URLs. Most have that of the URL before: the same up to their path."""
+    groups: list[str] = []
+    target: str
+    before: str = ""
+    group = ""
+    for target in targets:
+        if not before or not target.startswith(before):
+            group = group_of(target)
+            before = target[: target.index("/", 8) + 1]
+        groups.append(group)
+    return groups
