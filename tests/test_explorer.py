@@ -132,6 +132,19 @@ def test_the_budget_is_exact_in_any_schedule(
         assert account.held.requests >= len(schedule.flying)
 
 
+def test_a_snapshot_of_another_form_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, two = sonde.Explorer(), sonde.Explorer()
+    one.add_seeds(["a"])
+    one.tell(one.ask()[0], sonde.Visit(1.0, [sonde.Link("b")]))
+    fresh = snapshot.capture(two)
+    monkeypatch.setattr(snapshot, "FORM", 1)
+    old = snapshot.capture(one)
+    monkeypatch.undo()
+    assert old is not None
+    assert not snapshot.restore(two, old, ["a", "b"], [None, None])
+    assert snapshot.capture(two) == fresh
+
+
 @settings(max_examples=150, deadline=None)
 @given(data=st.data(), world=worlds(), spec=st.sampled_from(SPECS), seed=st.integers(0, 3))
 def test_a_retold_log_and_a_snapshot_go_on_alike(
@@ -146,7 +159,10 @@ def test_a_retold_log_and_a_snapshot_go_on_alike(
     state = snapshot.capture(schedule.explorer)
     assert state is not None
     original = schedule.explorer
-    snapshot.restore(restored, state, original._nodes, original._group_of)
+    numbers = range(original.known)
+    nodes = [original.node_of(number) for number in numbers]
+    groups = [original._group_of(number) for number in numbers]
+    assert snapshot.restore(restored, state, nodes, groups)
     assert snapshot.capture(restored) == state
     for lease in schedule.flying:
         for explorer in (original, retold, restored):

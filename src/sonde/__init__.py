@@ -3,7 +3,13 @@
 The explorer decides (``Explorer``: ask and tell); ``crawl`` and ``Crawl`` drive it over the live
 Web or a source of one's own; ``simulate`` drives it over a recorded ``Graph``, as a live crawl
 would have gone.
+
+What is made for recorded graphs is imported when it is first used: a crawl should carry neither
+the weight of their tables in memory nor the wait for them.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from sonde.budgets import Budget, Bytes, Cost, Requests, Seconds
 from sonde.crawl import Crawl, CrawlResult, crawl
@@ -19,8 +25,10 @@ from sonde.errors import (
 )
 from sonde.explorer import Explorer
 from sonde.records import Failure, Lease, Link, Place, Skip, Spend, Visit
-from sonde.simulation import Simulation, simulate
-from sonde.sources.graph import Graph
+
+if TYPE_CHECKING:
+    from sonde.simulation import Simulation, simulate
+    from sonde.sources.graph import Graph
 
 __version__ = "0.1.0"
 
@@ -53,3 +61,21 @@ __all__ = [
     "crawl",
     "simulate",
 ]
+
+_LATER = {
+    "Graph": "sonde.sources.graph",
+    "Simulation": "sonde.simulation",
+    "simulate": "sonde.simulation",
+}
+
+if not TYPE_CHECKING:  # a type checker has them from above, and should miss what is not there
+
+    def __getattr__(name):
+        if name not in _LATER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = found = getattr(import_module(_LATER[name]), name)
+        return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

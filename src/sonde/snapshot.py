@@ -20,16 +20,18 @@ from sonde.explorer import Explorer, Open
 from sonde.objectives import Count, Distinct, Sum
 from sonde.records import Group, Node, Spend
 
+FORM = 2
+"""Raised whenever what is learned changes its shape."""
+
 # What each kind of kernel object has learned, by class name; subclasses list all of theirs.
 LEARNED = {
     "Frontier": (
-        "rows blocks shelves live seen slot_of row_node row_seq row_live row_block node_group "
-        "features block_first block_rows block_room block_live block_seq block_next shelf_live "
-        "shelf_seq group_head group_tail"
+        "rows blocks shelves live seen visits slot_of row_node row_seq row_live row_block "
+        "node_group features block_first block_rows block_room block_live block_seq block_next "
+        "shelf_live shelf_seq group_head group_tail"
     ),
-    "Links": (
-        "count target alpha word_first words beta first last in_head in_tail in_next in_source"
-    ),
+    "Links": "count target alpha wording visits node beta first last in_tail in_next in_visit",
+    "Wordings": "count first words",
     "Dice": "s0 s1 s2 s3",
     "Model": "step",
     "Neighbourhood": "depth truths",
@@ -37,13 +39,13 @@ LEARNED = {
     "Cash": "cash given virtual endowed",
     "Vocabulary": "gained pages stamp total count mean stamps",
     "Yields": (
-        "visits due sequence brought children shown_children shown_yield shown_weight gains "
+        "due brought children shown_children shown_yield shown_weight gains "
         "positive positives promised promises gained samples gained_positive samples_positive "
         "scale promise unit levels"
     ),
     "Navigation": "tolerance indegree share residual shown inflow waiting",
-    "ExactNavigation": "indegree rank following order",
-    "Places": "domain basename domains basenames rfu bfu repeats",
+    "ExactNavigation": "indegree rank",
+    "Places": "domain basename domains basenames",
     "Feedback": "error near_sum near_count wide_sum wide_count",
     "Quickness": "mean deviation answers heard_of shown rows",
     "Tournament": "active",
@@ -62,6 +64,7 @@ def _objects(model: Any) -> Iterator[tuple[str, Any]]:
     """Every kernel object of a model, in an order that its estimator alone decides."""
     yield "frontier", model.frontier
     yield "links", model.links
+    yield "wordings", model.links.wordings
     yield "dice", model.dice
     yield "model", model
     yield "neighbourhood", model.neighbourhood
@@ -101,8 +104,9 @@ def capture(explorer: Explorer) -> bytes | None:
     }
     seen = explorer.objective.seen if isinstance(explorer.objective, Distinct) else ()
     facts = {
+        "form": FORM,
         "estimator": str(explorer.estimator),
-        "nodes": len(explorer._nodes),
+        "nodes": explorer.known,
         "leases": explorer._leases,
         "open": leases,
         "seeds": list(explorer._seeds),
@@ -123,13 +127,16 @@ def capture(explorer: Explorer) -> bytes | None:
 
 def restore(
     explorer: Explorer, state: bytes, nodes: Sequence[Node], groups: Sequence[Group]
-) -> None:
+) -> bool:
     """Bring a fresh explorer of the same making to a captured state.
 
-    `nodes` are at least the nodes known then, in order of discovery, with their groups.
+    `nodes` are at least the nodes known then, in order of discovery, with their groups. A snapshot
+    that another version of sonde has left is passed over: ``False``, and nothing has changed.
     """
     with np.load(io.BytesIO(state), allow_pickle=False) as arrays:
         facts = json.loads(arrays["facts"].tobytes())
+        if facts.get("form") != FORM:
+            return False
         if facts["estimator"] != str(explorer.estimator):
             raise InputError(
                 f"the snapshot was taken with {facts['estimator']}, not {explorer.estimator}"
@@ -138,17 +145,15 @@ def restore(
             for name in LEARNED[type(part).__name__].split():
                 value = arrays[f"{place}.{name}"]
                 if value.ndim:
-                    setattr(part, name, value.tolist() if name == "order" else value.copy())
+                    setattr(part, name, value)
                 else:
                     setattr(part, name, value.item())
     for leaf in explorer._model.frontier.leaves:
         leaf.catch_up()
     for node, group in zip(nodes[: facts["nodes"]], groups, strict=False):
-        explorer._numbers[node] = len(explorer._nodes)
-        explorer._nodes.append(node)
+        explorer._register.number(node)
         if explorer.grouped:
-            explorer._groups.setdefault(group, len(explorer._groups))
-            explorer._group_of.append(group)
+            explorer._group_number(group)
     for kind, keys in (("domains", explorer._domains), ("basenames", explorer._basenames)):
         keys.update({key: number for number, key in enumerate(facts.get(kind, ()))})
     explorer._leases = facts["leases"]
@@ -165,3 +170,4 @@ def restore(
         explorer._open[int(number)] = Open(
             kept["node"], Spend(**kept["held"]), kept["leaf"], snapshot
         )
+    return True

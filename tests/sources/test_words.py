@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde import kernels
+from sonde.kernels import spelling
 from sonde.simulation import recorded_visits, simulate
+from sonde.sources import words as words_of_links
 from sonde.sources.graph import Graph
 from sonde.sources.words import MOST, link_words, page_words
+from uncompiled import uncompiled
 
 
 def number(word: str) -> bytes:
     """The hash as its definition has it."""
     value = 2166136261
-    for letter in word.encode():
-        value = (value ^ (1 if letter == ord("/") else letter)) * 16777619 % 2**32
+    for letter in word:
+        code = 1 if letter == "/" else ord(letter.lower()[0])
+        value = (value ^ code) * 16777619 % 2**32
     return ((value ^ value >> 16) % 2**16).to_bytes(2, "little")
 
 
@@ -33,9 +38,9 @@ def test_single_letters_say_nothing() -> None:
 
 def test_a_window_does_not_cut_words() -> None:
     text = "sea level and tide gauges"
-    (words,) = page_words(text, [(14, 18)], ["x"], 6)
+    (words,) = page_words(text, [14], [18], ["x"], 6)
     assert words == b"".join(map(number, ["tide", "and"]))
-    (words,) = page_words(text, [(14, 18)], ["x"], 7)
+    (words,) = page_words(text, [14], [18], ["x"], 7)
     assert words == b"".join(map(number, ["tide", "and", "gauges"]))
 
 
@@ -50,16 +55,49 @@ def test_words_are_distinct_and_few(anchor: str, target: str, window: str) -> No
     assert len(set(numbers)) == len(numbers) <= MOST
 
 
-@settings(deadline=None)  # the first example loads the uncompiled kernels
-@given(TEXTS, st.data(), TEXTS)
-def test_compiled_and_uncompiled_agree(text: str, data: st.DataObject, target: str) -> None:
-    start = data.draw(st.integers(0, len(text)))
-    end = data.draw(st.integers(start, len(text)))
-    fast, slow = (
-        kernels.load(engine).spelling.spelled(text, [start], [end], [target], 5, MOST)
-        for engine in ("compiled", "python")
-    )
-    assert (fast[0].tolist(), fast[1].tolist()) == (slow[0].tolist(), slow[1].tolist())
+def runs(text: str) -> list[tuple[int, int]]:
+    """Where the words of a text stand."""
+    found = []
+    for is_word, places in groupby(range(len(text)), lambda place: text[place].isalnum()):
+        each = list(places)
+        if is_word and len(each) > 1:
+            found.append((each[0], each[-1] + 1))
+    return found
+
+
+def plain(text: str, start: int, end: int, address: str, window: int) -> bytes:
+    def inside(low: int, high: int) -> list[bytes]:
+        return [number(text[a:b]) for a, b in runs(text) if low <= a and b <= high]
+
+    path = address.partition("?")[0].partition("#")[0]
+    tail = "/".join(path.split("/")[-2:])
+    folder, slash, name = tail.rpartition("/")
+    tail = folder + slash + (name.rpartition(".")[0] if "." in name else name)
+    of_address = [number("/" + tail[a:b]) for a, b in runs(tail)]
+    around = inside(start - window, end + window) if window else []
+    return b"".join(list(dict.fromkeys(inside(start, end) + of_address + around))[:MOST])
+
+
+@pytest.mark.parametrize("kernel", [spelling, uncompiled(spelling)], ids=["compiled", "plain"])
+@given(text=TEXTS, data=st.data())
+@settings(deadline=None)
+def test_words_of_links(kernel: object, text: str, data: st.DataObject) -> None:
+    places = st.integers(0, len(text))
+    spans = [
+        (min(pair), max(pair))
+        for pair in data.draw(st.lists(st.tuples(places, places), max_size=4))
+    ]
+    addresses = [data.draw(TEXTS) for _ in spans]
+    window = data.draw(st.integers(0, 10))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(words_of_links, "spelled", kernel.spelled)  # type: ignore[attr-defined]
+        found = page_words(
+            text, [start for start, _ in spans], [end for _, end in spans], addresses, window
+        )
+    assert found == [
+        plain(text, start, end, address, window)
+        for (start, end), address in zip(spans, addresses, strict=True)
+    ]
 
 
 def test_a_graph_has_words_where_its_edges_have_texts() -> None:

@@ -49,8 +49,8 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
-def parser() -> argparse.ArgumentParser:
-    """The parser of every command."""
+def parser(command: str | None = None) -> argparse.ArgumentParser:
+    """The parser of every command, or of one: what the others need is not imported then."""
     top = Parser(
         prog="sonde",
         description="Budgeted, adaptive graph exploration: focused crawling done right.",
@@ -58,14 +58,15 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"sonde {version('sonde')}")
     commands = top.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
-    for name in COMMANDS:
+    for name in COMMANDS if command is None else (command,):
         import_module(f"sonde.cli.{name}").add_parser(commands)
     return top
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit status."""
-    args = parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    args = parser(words[0] if words and words[0] in COMMANDS else None).parse_args(words)
     try:
         status: int = args.run(args)
         sys.stdout.flush()

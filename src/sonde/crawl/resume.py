@@ -90,10 +90,9 @@ def _restore(explorer: Explorer, database: sqlite3.Connection, known: list[Known
     ).fetchone()
     if found is None:
         return 0
-    snapshot.restore(
-        explorer, found[1], [node.url for node in known], [node.host or None for node in known]
-    )
-    return int(found[0])
+    urls = [node.url for node in known]
+    hosts = [node.host or None for node in known]
+    return int(found[0]) if snapshot.restore(explorer, found[1], urls, hosts) else 0
 
 
 def settle_interrupted(book: Book, leases: list[Lease]) -> None:

@@ -61,11 +61,7 @@ class Scope:
         host = host_of(url)
         if group in self.hosts or host in self.hosts:
             return True
-        return (
-            host in self.domains
-            or domain_of(host) in self.domains
-            or any(host.endswith("." + domain) for domain in self.domains)
-        )
+        return host in self.domains or any(host.endswith("." + domain) for domain in self.domains)
 
 
 def _prefix(text: str) -> str:

@@ -155,10 +155,13 @@ def assemble(
     columns = {name: number for number, name in enumerate(names)}
     frontier = modules.frontier.Frontier(len(names), nodes, grouped)
     target, alpha = links if links is not None else (None, None)
-    first, numbers = words if words is not None else (None, None)
     # An explorer has no recorded graph, and cannot know yet whether its links will have words.
     wordy = estimator.reads_words() and (links is None or words is not None)
-    memory = modules.links.Links(nodes, estimator.remembers(), target, alpha, wordy, first, numbers)
+    second = any(name in columns for name in SECOND_LEVEL)
+    wordings = modules.wordings.Wordings(*words) if wordy and words is not None else None
+    memory = modules.links.Links(
+        nodes, estimator.remembers(), second, target, alpha, wordy, wordings
+    )
     dice = modules.dice.Dice(seed)
     assembly = Assembly(
         modules, columns, frontier, memory, dice, nodes, budget, truths is not None, oracle
@@ -166,7 +169,7 @@ def assemble(
     neighbourhood = modules.neighbourhood.Neighbourhood(
         frontier, memory, columns, nodes, np.zeros(0) if truths is None else truths
     )
-    if any(name in columns for name in SECOND_LEVEL):
+    if second:
         assembly.signal(
             "second", lambda: modules.second.SecondLevel(frontier, memory, columns, nodes)
         )

@@ -11,11 +11,11 @@ import numpy as np
 from sonde.kernels.frontier import grown
 
 if cython.compiled:
-    from cython.cimports.sonde.kernels.frontier import VISITED
+    from cython.cimports.sonde.kernels.frontier import FIRST_VISIT
     from cython.cimports.sonde.kernels.linear import Linear
     from cython.cimports.sonde.kernels.signals import Signal
 else:
-    from sonde.kernels.frontier import VISITED
+    from sonde.kernels.frontier import FIRST_VISIT
     from sonde.kernels.linear import Linear
     from sonde.kernels.signals import Signal
 
@@ -50,12 +50,12 @@ class Cash(Signal):
         target: cython.int
         slot: cython.int
         if self.by_link:
-            weight = self.links.alpha[link]
+            weight = self.links.score(link)
         if self.by_score:
             target = self.links.target[link]
             slot = self.frontier.slot_of[target]
-            if slot == VISITED:
-                weight *= self.links.beta[target]
+            if slot <= FIRST_VISIT:
+                weight *= self.links.beta[FIRST_VISIT - slot]
             elif slot >= 0:
                 weight *= self.frontier.features[slot, self.n_sum]
             else:

@@ -33,11 +33,12 @@ class Feedback(Signal):
         self.places = places
         self.near_up, self.near_down, self.wide_up, self.wide_down = columns
         self.pending = NONE
-        self.error = np.full(nodes, NONE)
+        self.error = np.zeros(nodes)  # by visit
         self.near_sum = np.zeros(nodes)
         self.near_count = np.zeros(nodes, dtype=np.intc)
         self.wide_sum = np.zeros(nodes)
         self.wide_count = np.zeros(nodes, dtype=np.intc)
+        self.touched = np.zeros(0, dtype=np.int8)  # zero between visits
         # What the page that is being visited brings, by key; zero between visits.
         self.basename_sum = np.zeros(0)
         self.basename_count = np.zeros(0, dtype=np.intc)
@@ -45,8 +46,7 @@ class Feedback(Signal):
         self.domain_count = np.zeros(0, dtype=np.intc)
 
     def reserve_nodes(self, nodes):
-        if nodes > self.error.shape[0]:
-            self.error = grown(self.error, nodes, NONE)
+        if nodes > self.near_sum.shape[0]:
             self.near_sum = grown(self.near_sum, nodes, 0.0)
             self.near_count = grown(self.near_count, nodes, 0)
             self.wide_sum = grown(self.wide_sum, nodes, 0.0)
@@ -57,11 +57,19 @@ class Feedback(Signal):
         self.pending = error
 
     def visited(self, node, score, start, end):
-        self.error[node] = self.pending
+        visit: cython.int = self.links.visits - 1
+        if visit >= self.error.shape[0]:
+            self.error = grown(self.error, visit + 1, 0.0)
+        self.error[visit] = self.pending
         if self.pending == self.pending:  # a seed has no prediction, and no error
             self.flow_back(node, self.pending)
         self.pending = NONE
         self.take_over(start, end)
+
+    def error_of(self, node):
+        """What a node has brought beyond its prediction, NONE for a seed and before its visit."""
+        visit: cython.int = self.frontier.visit_of(node)
+        return self.error[visit] if visit >= 0 else NONE
 
     def flow_back(self, node, error):
         links = self.links
@@ -71,14 +79,18 @@ class Feedback(Signal):
         near: cython.bint
         wide: cython.bint
         told: cython.int = 0
+        first: cython.longlong = table.changes
+        i: cython.longlong
         source: cython.int
         target: cython.int
         slot: cython.int
         link: cython.longlong
-        back: cython.longlong = links.in_head[node]
+        back: cython.longlong = links.first_in(node)
+        if self.touched.shape[0] < self.near_sum.shape[0]:
+            self.touched = np.zeros(self.near_sum.shape[0], dtype=np.int8)
         while back >= 0 and told < PARENTS:
             told += 1
-            source = links.in_source[back]
+            source = links.in_visit[back]
             table.reserve_changes(links.last[source] - links.first[source])
             for link in range(links.first[source], links.last[source]):
                 target = links.target[link]
@@ -93,11 +105,15 @@ class Feedback(Signal):
                 if wide:
                     self.wide_sum[target] += error
                     self.wide_count[target] += 1
-                if near or wide:
-                    self.show(target, slot)
+                if (near or wide) and not self.touched[target]:
+                    self.touched[target] = 1
                     table.changed[table.changes] = slot
                     table.changes += 1
-            back = links.in_next[back]
+            back = links.next_in(node, back)
+        for i in range(first, table.changes):
+            target = table.row_node[table.changed[i]]
+            self.touched[target] = 0
+            self.show(target, table.changed[i])
 
     def take_over(self, start, end):
         """The links of a new page hear of those among them that were visited before."""
@@ -107,19 +123,21 @@ class Feedback(Signal):
         slot: cython.int
         key: cython.int
         known: cython.int = 0
+        error: cython.double
         link: cython.longlong
         self.reserve_keys()
         for link in range(start, end):
             target = links.target[link]
-            if self.error[target] == self.error[target]:
+            error = self.error_of(target)
+            if error == error:
                 known += 1
                 key = self.places.basename[target]
                 if key >= 0:
-                    self.basename_sum[key] += self.error[target]
+                    self.basename_sum[key] += error
                     self.basename_count[key] += 1
                 key = self.places.domain[target]
                 if key >= 0:
-                    self.domain_sum[key] += self.error[target]
+                    self.domain_sum[key] += error
                     self.domain_count[key] += 1
         if known == 0:
             return
@@ -139,7 +157,8 @@ class Feedback(Signal):
             self.show(target, slot)  # noted as changed: the neighbourhood has seen it before
         for link in range(start, end):
             target = links.target[link]
-            if self.error[target] == self.error[target]:
+            error = self.error_of(target)
+            if error == error:
                 key = self.places.basename[target]
                 if key >= 0:
                     self.basename_sum[key] = 0.0

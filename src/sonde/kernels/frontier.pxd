@@ -2,8 +2,8 @@ cimport cython
 
 cdef enum:
     UNSEEN = -1
-    VISITED = -2
-    DROPPED = -3
+    DROPPED = -2
+    FIRST_VISIT = -3
 
 cdef double INFINITY
 
@@ -39,13 +39,15 @@ cdef class Frontier:
     cdef public int[::1] ready
     cdef public int ready_count
     cdef public bint restricted
-    cdef public int seen
+    cdef public int seen, visits
     cdef public int[::1] changed
     cdef public long long changes
     cdef public int[::1] listed
 
     @cython.final
     cdef int block_of(self, int slot) noexcept
+    @cython.final
+    cdef inline int visit_of(self, int node) noexcept
     cpdef int add(self, int node)
     @cython.final
     cdef int open_block(self, int group)

@@ -2,9 +2,9 @@
 
 Rows stand in blocks of up to 64 in order of discovery, blocks in shelves of 64. A node keeps its
 row (its *slot*) until it is visited; a row that is *taken* (leased) is not live: it cannot be
-picked, but its features go on growing, so that it can be put back. The table knows nothing of
-scores: each leaf keeps bounds for every block and shelf, and is told after each visit of the rows
-whose features changed.
+picked, but its features go on growing, so that it can be put back. A visited node has the number of
+its visit in place of a slot. The table knows nothing of scores: each leaf keeps bounds for every
+block and shelf, and is told after each visit of the rows whose features changed.
 
 A *leaf* is one estimator as the frontier sees it: it names the best selectable row, lists the
 rows whose estimate reaches a threshold, and learns from each visit. An inactive leaf is not told
@@ -20,20 +20,38 @@ import numpy as np
 
 if not cython.compiled:
     UNSEEN = -1
-    VISITED = -2
-    DROPPED = -3
+    DROPPED = -2
+    FIRST_VISIT = -3
 
 
 INFINITY = float("inf")
 
 
 def grown(array, size, fill):
-    """A copy of `array` with room for at least `size` entries; doubling keeps growth linear."""
+    """A copy of `array` with room for at least `size` entries. To grow by a quarter keeps the cost
+    of copying linear, and what lies idle small."""
     array = np.asarray(array)
-    room = max(size, 2 * len(array), 16)
-    larger = np.full((room, *array.shape[1:]), fill, dtype=array.dtype)
+    room = max(size, len(array) + len(array) // 4, 16)
+    larger = np.zeros((room, *array.shape[1:]), dtype=array.dtype)
     larger[: len(array)] = array
+    if fill != 0:
+        larger[len(array) :] = fill
     return larger
+
+
+def stretched(owner, name, size):
+    """Give an array of zeros that `owner` has by this name room for at least `size` entries, in its
+    place: beside a large one there is no room for a copy. Nobody may hold a view of it."""
+    array = getattr(owner, name)
+    if not isinstance(array, np.ndarray):
+        array = array.base  # of a view that compiled code keeps
+    room = max(size, len(array) + len(array) // 8, 16)
+    if len(array) and array.flags.owndata:
+        setattr(owner, name, array[:0].copy())  # lets go of the view
+        array.resize((room, *array.shape[1:]), refcheck=False)
+    else:
+        array = grown(array, room, 0)
+    setattr(owner, name, array)
 
 
 class Leaf:
@@ -127,7 +145,7 @@ class Frontier:
         self.width = width
         self.grouped = grouped
         self.leaves = []
-        self.rows = self.blocks = self.shelves = self.live = self.seen = 0
+        self.rows = self.blocks = self.shelves = self.live = self.seen = self.visits = 0
         self.restricted = False
         self.ready_count = 0
         self.ready = np.zeros(0, dtype=np.intc)
@@ -179,6 +197,10 @@ class Frontier:
             return self.row_block[slot]
         return slot >> 6
 
+    def visit_of(self, node):
+        """The number of a node's visit, below 0 for a node that was not visited."""
+        return FIRST_VISIT - self.slot_of[node]
+
     def add(self, node):
         """Give `node` a row of zeros, at the end of its group's last block."""
         group: cython.int = self.node_group[node] if self.grouped else 0
@@ -226,9 +248,10 @@ class Frontier:
             self.row_node = grown(self.row_node, size, 0)
             self.row_seq = grown(self.row_seq, size, 0)
             self.row_live = grown(self.row_live, size, 0)
-            self.features = grown(self.features, size, 0.0)
             if self.grouped:
                 self.row_block = grown(self.row_block, size, 0)
+        if self.rows + room > self.features.shape[0]:
+            stretched(self, "features", self.rows + room)
         self.block_first[block] = self.rows
         self.block_room[block] = room
         if tail < 0:
@@ -284,7 +307,8 @@ class Frontier:
 
     def settle(self, node):
         """The node was visited: it leaves the frontier for good."""
-        self.leave(node, VISITED)
+        self.leave(node, FIRST_VISIT - self.visits)
+        self.visits += 1
 
     def drop(self, node):
         """The node will never be visited: it leaves the frontier, and links to it are ignored."""

@@ -1,18 +1,22 @@
-"""One pass over HTML in UTF-8: how much of it is safe to parse, and what a parsed page says.
+"""What a page says, in one pass over its HTML in UTF-8.
 
-`reach` looks at HTML as it came. `scan` looks at HTML that a parser has put in order and written
-out again: names in lower case, every element closed, values in double quotes, and ``<``, ``>``,
-``&`` and ``"`` as entities wherever they are not markup. So a ``>`` always ends a tag, and all that
-is left to do is to keep a stack.
-
-What an element does is looked up by the hash of its name (`elements` fills the table). Two names
-with one hash would be taken for each other; none of HTML's are.
+`scan` reads HTML that is in order: a page that is so by itself (``orderly``), or what a parser has
+written out after putting it in order. Every element is closed in its turn, a ``>`` outside of
+quotes ends a tag, and all that is left to do is to keep a stack. What an element does is looked up
+by its name, in any case.
 """
 
 from __future__ import annotations
 
 import cython
-import numpy as np
+
+if cython.compiled:
+    from cython.cimports.libc.string import memchr
+    from cython.cimports.sonde.kernels.names import Names
+else:
+    from sonde.kernels.names import Names
+
+from sonde.kernels.names import hash_of
 
 # What happens when the scan enters an element, and, above that, what kind of element it is.
 SKIP = cython.declare(cython.int, 1)
@@ -31,91 +35,43 @@ LAST = cython.declare(cython.int, 64)  # holds all the rest of the document
 FLAT = cython.declare(cython.int, 128)  # does not nest: empty, or closed by the next of its kind
 OPENED = cython.declare(cython.int, 256)  # on the stack: this and the number of the anchor
 
-SLOTS = cython.declare(cython.int, 512)
 FIRST = cython.declare(cython.ulonglong, 0xCBF29CE484222325)
 PRIME = cython.declare(cython.ulonglong, 0x100000001B3)
 MASK = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
 
-_ELEMENTS = (
-    (1, "template svg object audio video canvas datalist"),
-    (1 | 16 | 128, "embed"),
-    (1 | 32, "style noscript iframe noframes noembed"),
-    (2, "address article blockquote body button center details dialog dir div dl fieldset"),
-    (2, "figcaption figure form h1 h2 h3 h4 h5 h6 hgroup legend main menu ol pre section select"),
-    (2, "summary table textarea ul caption"),
-    (2 | 128, "dd dt li optgroup option p tbody td tfoot th thead tr"),
-    (2 | 16 | 128, "br hr img input"),
-    (3 | 128, "a"),
-    (3 | 16 | 128, "area"),
-    (4, "nav header footer aside"),
-    (5 | 16 | 128, "meta link base"),
-    (6, "title"),
-    (7 | 32, "script"),
-    (8 | 16 | 128, "frame"),
-    (9 | 128, "html"),
-    (16 | 128, "col param source track wbr basefont bgsound keygen"),
-    (32, "xmp"),
-    (32 | 64, "plaintext"),
-    (128, "head colgroup"),
-)
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def hashed(
-    codes: cython.const[cython.uchar][::1], start: cython.longlong, stop: cython.longlong
-) -> cython.ulonglong:
-    digest: cython.ulonglong = FIRST
-    at: cython.longlong
-    for at in range(start, stop):
-        digest = ((digest ^ codes[at]) * PRIME) & MASK
-    return digest
-
-
-def hash_of(name):
-    """The hash of a name in bytes."""
-    return hashed(name, 0, len(name))
-
+ELEMENTS = {
+    name: action
+    for action, names in (
+        (1, "template svg object audio video canvas datalist"),
+        (1 | 16 | 128, "embed"),
+        (1 | 32, "style noscript iframe noframes noembed"),
+        (2, "address article blockquote body button center details dialog dir div dl fieldset"),
+        (2, "figcaption figure form h1 h2 h3 h4 h5 h6 hgroup legend main menu ol pre section"),
+        (2, "select summary table textarea ul caption"),
+        (2 | 128, "dd dt li optgroup option p tbody td tfoot th thead tr"),
+        (2 | 16 | 128, "br hr img input"),
+        (3 | 128, "a"),
+        (3 | 16 | 128, "area"),
+        (4, "nav header footer aside"),
+        (5 | 16 | 128, "meta link base"),
+        (6, "title"),
+        (7 | 32, "script"),
+        (8 | 16 | 128, "frame"),
+        (9 | 128, "html"),
+        (16 | 128, "col param source track wbr basefont bgsound keygen"),
+        (32, "xmp"),
+        (32 | 64, "plaintext"),
+        (128, "head colgroup"),
+    )
+    for name in names.split()
+}
+"""What each does; all others do nothing."""
 
 HREF = cython.declare(cython.ulonglong, hash_of(b"href"))
 SRC = cython.declare(cython.ulonglong, hash_of(b"src"))
 REL = cython.declare(cython.ulonglong, hash_of(b"rel"))
 HIDDEN = cython.declare(cython.ulonglong, hash_of(b"hidden"))
 ARIA_HIDDEN = cython.declare(cython.ulonglong, hash_of(b"aria-hidden"))
-
-
-def elements():
-    """The table of elements: hashes of names, and what each does, 0 where a place is free."""
-    keys = np.zeros(SLOTS, dtype=np.uint64)
-    actions = np.zeros(SLOTS, dtype=np.intc)
-    for action, names in _ELEMENTS:
-        for name in names.split():
-            key = hash_of(name.encode())
-            slot = key >> 32 & SLOTS - 1
-            while actions[slot]:
-                slot = slot + 1 & SLOTS - 1
-            keys[slot] = key
-            actions[slot] = action
-    return keys, actions
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def looked_up(
-    key: cython.ulonglong,
-    keys: cython.const[cython.ulonglong][::1],
-    actions: cython.const[cython.int][::1],
-) -> cython.int:
-    slot: cython.longlong = cython.cast(cython.longlong, key >> 32) & (SLOTS - 1)
-    while actions[slot]:
-        if keys[slot] == key:
-            return actions[slot]
-        slot = (slot + 1) & (SLOTS - 1)
-    return 0
 
 
 @cython.cfunc
@@ -154,20 +110,111 @@ def is_space(codes: cython.const[cython.uchar][::1], at: cython.longlong) -> cyt
 
 
 @cython.cfunc
-@cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def is_letter(code: cython.uint) -> cython.bint:
-    return 97 <= code <= 122 or 65 <= code <= 90
+def is_space_point(point: cython.uint) -> cython.bint:
+    """The same of a code point."""
+    return (
+        point == 32
+        or 9 <= point <= 13
+        or 28 <= point <= 31
+        or point == 0x85
+        or point == 0xA0
+        or point == 0x1680
+        or 0x2000 <= point <= 0x200A
+        or 0x2028 <= point <= 0x2029
+        or point == 0x202F
+        or point == 0x205F
+        or point == 0x3000
+    )
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def put(point: cython.uint, text: cython.uchar[::1], at: cython.longlong) -> cython.longlong:
+    """Write a code point in UTF-8; how many bytes it took."""
+    if point < 0x80:
+        text[at] = cython.cast(cython.uchar, point)
+        return 1
+    if point < 0x800:
+        text[at] = cython.cast(cython.uchar, 0xC0 | point >> 6)
+        text[at + 1] = cython.cast(cython.uchar, 0x80 | point & 63)
+        return 2
+    if point < 0x10000:
+        text[at] = cython.cast(cython.uchar, 0xE0 | point >> 12)
+        text[at + 1] = cython.cast(cython.uchar, 0x80 | point >> 6 & 63)
+        text[at + 2] = cython.cast(cython.uchar, 0x80 | point & 63)
+        return 3
+    text[at] = cython.cast(cython.uchar, 0xF0 | point >> 18)
+    text[at + 1] = cython.cast(cython.uchar, 0x80 | point >> 12 & 63)
+    text[at + 2] = cython.cast(cython.uchar, 0x80 | point >> 6 & 63)
+    text[at + 3] = cython.cast(cython.uchar, 0x80 | point & 63)
+    return 4
 
 
 @cython.cfunc
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def parts(code: cython.uint) -> cython.bint:
-    """Whether it stands between attributes: HTML's white space, and the slash."""
-    return code == 32 or code == 9 or code == 10 or code == 12 or code == 13 or code == 47
+def is_alphanumeric(code: cython.uint) -> cython.bint:
+    return 97 <= code <= 122 or 65 <= code <= 90 or 48 <= code <= 57
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def reference_end(codes: cython.const[cython.uchar][::1], at: cython.longlong) -> cython.longlong:
+    """The place of the semicolon that ends the reference at an ampersand; -1 for none."""
+    place: cython.longlong = at + 1
+    if place < codes.shape[0] and codes[place] == 35:
+        place += 1
+    while place < codes.shape[0] and place < at + 40 and is_alphanumeric(codes[place]):
+        place += 1
+    return place if place < codes.shape[0] and codes[place] == 59 and place > at + 2 else -1
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def point_of(
+    codes: cython.const[cython.uchar][::1],
+    at: cython.longlong,
+    stop: cython.longlong,
+    characters: Names,
+) -> cython.uint:
+    """The code point that a reference stands for, which begins at an ampersand and ends before a
+    semicolon; 0 for none."""
+    key: cython.ulonglong = FIRST
+    point: cython.uint = 0
+    code: cython.uint
+    place: cython.longlong = at + 1
+    if codes[place] != 35:
+        while place < stop:
+            key = ((key ^ codes[place]) * PRIME) & MASK
+            place += 1
+        return cython.cast(cython.uint, characters.number(key))
+    place += 1
+    if (codes[place] | 32) == 120:
+        place += 1
+        while place < stop and point < 0x110000:
+            code = codes[place]
+            point = point * 16 + (code - 48 if code < 58 else (code | 32) - 87)
+            place += 1
+    else:
+        while place < stop and point < 0x110000:
+            point = point * 10 + codes[place] - 48
+            place += 1
+    return point if point < 0x110000 else 0
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def is_blank(code: cython.uint) -> cython.bint:
+    """White space as HTML has it."""
+    return code <= 32 and (code == 32 or 9 <= code <= 10 or 12 <= code <= 13)
 
 
 @cython.cfunc
@@ -176,11 +223,39 @@ def parts(code: cython.uint) -> cython.bint:
 def found(
     codes: cython.const[cython.uchar][::1], at: cython.longlong, code: cython.uint
 ) -> cython.longlong:
-    """Where a code point stands next; the end where it does not."""
+    """Where a code stands next; the end where it does not."""
     size: cython.longlong = codes.shape[0]
+    if cython.compiled:
+        if at >= size:
+            return size
+        begin: cython.p_const_char = cython.cast(cython.p_const_char, cython.address(codes[0]))
+        place: cython.p_const_char = cython.cast(
+            cython.p_const_char, memchr(begin + at, code, size - at)
+        )
+        return size if place == cython.NULL else place - begin
     while at < size and codes[at] != code:
         at += 1
     return at
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def names(
+    codes: cython.const[cython.uchar][::1],
+    at: cython.longlong,
+    start: cython.longlong,
+    width: cython.longlong,
+) -> cython.bint:
+    """Whether the name at one place, in any case, stands at another, whole."""
+    letter: cython.longlong = 0
+    code: cython.uint
+    if at + width >= codes.shape[0]:
+        return False
+    while letter < width and (codes[at + letter] | 32) == (codes[start + letter] | 32):
+        letter += 1
+    code = codes[at + width]
+    return letter == width and (code == 62 or code == 47 or is_blank(code))
 
 
 @cython.cfunc
@@ -192,134 +267,59 @@ def end_tag(
     start: cython.longlong,
     stop: cython.longlong,
     last: cython.bint,
+    script: cython.bint,
 ) -> cython.longlong:
-    """Where the next (or the last) end tag of the name at `start` stands; the end for none."""
+    """Where the next (or the last) end tag of the name at `start` stands; the end for none.
+
+    In a script, a comment may hold scripts, end tags and all.
+    """
     size: cython.longlong = codes.shape[0]
     width: cython.longlong = stop - start
     place: cython.longlong = size
-    letter: cython.longlong
-    while at + 2 + width <= size:
-        if codes[at] == 60 and codes[at + 1] == 47:
-            letter = 0
-            while letter < width and (codes[at + 2 + letter] | 32) == (codes[start + letter] | 32):
-                letter += 1
-            if letter == width:
-                place = at
-                if not last:
-                    return place
+    hidden: cython.int = 0  # 1 in a comment, 2 in a script in there
+    while at + 1 < size:
+        if codes[at] == 60:
+            if codes[at + 1] == 47 and names(codes, at + 2, start, width):
+                if hidden < 2:
+                    place = at
+                    if not last:
+                        return place
+                else:
+                    hidden = 1
+            elif script and hidden == 1 and names(codes, at + 1, start, width):
+                hidden = 2
+            elif script and hidden == 0 and at + 3 < size and codes[at + 1] == 33:
+                hidden = codes[at + 2] == 45 and codes[at + 3] == 45
+        elif codes[at] == 62 and codes[at - 1] == 45 and codes[at - 2] == 45:
+            hidden = 0
         at += 1
     return place
 
 
-def reach(
-    codes: cython.const[cython.uchar][::1],
-    keys: cython.const[cython.ulonglong][::1],
-    actions: cython.const[cython.int][::1],
-    most_depth: cython.longlong,
-    most_attributes: cython.longlong,
-    most_pairs: cython.longlong,
-):
-    """How far HTML may be parsed before it nests deeper, or has more attributes, than allowed.
-
-    Attributes are counted per tag, and, squared (a parser compares each with each), in all.
-    """
-    if not cython.compiled:
-        codes, keys, actions = memoryview(codes), memoryview(keys), memoryview(actions)
-    size: cython.longlong = codes.shape[0]
-    at: cython.longlong = 0
-    begin: cython.longlong
-    start: cython.longlong
-    depth: cython.longlong = 0
-    pairs: cython.longlong = 0
-    count: cython.longlong
-    ends: cython.bint
-    code: cython.uint
-    key: cython.ulonglong
-    action: cython.int
-    with cython.nogil:
-        while True:
-            at = found(codes, at, 60)
-            if at + 1 >= size:
-                break
-            begin = at
-            at += 1
-            ends = codes[at] == 47
-            if ends:
-                at += 1
-            if at >= size or not is_letter(codes[at]):
-                continue
-            start = at
-            key = FIRST
-            while at < size and not parts(codes[at]) and codes[at] != 62:
-                code = codes[at]
-                if 65 <= code <= 90:
-                    code |= 32
-                key = ((key ^ code) * PRIME) & MASK
-                at += 1
-            action = looked_up(key, keys, actions)
-            count = 0
-            key = cython.cast(cython.ulonglong, at)  # where the name ends
-            while at < size and codes[at] != 62:
-                if parts(codes[at]):
-                    at += 1
-                    continue
-                count += 1
-                at += 1  # a name has one character at least, and that may be anything
-                while at < size and not parts(codes[at]) and codes[at] != 62 and codes[at] != 61:
-                    at += 1
-                while at < size and parts(codes[at]) and codes[at] != 47:
-                    at += 1
-                if at < size and codes[at] == 61:
-                    at += 1
-                    while at < size and parts(codes[at]) and codes[at] != 47:
-                        at += 1
-                    if at < size and (codes[at] == 34 or codes[at] == 39):
-                        at = found(codes, at + 1, codes[at]) + 1
-                    else:
-                        while at < size and codes[at] != 62 and codes[at] > 32:
-                            at += 1
-            pairs += count * count
-            if count > most_attributes or pairs > most_pairs:
-                size = begin
-                break
-            if action & FLAT:
-                continue
-            if ends:
-                if depth > 0:
-                    depth -= 1
-                continue
-            depth += 1
-            if depth > most_depth:
-                size = begin
-                break
-            if action & RAW:
-                at = end_tag(codes, at, start, cython.cast(cython.longlong, key), False)
-    return size
-
-
 def scan(
     codes: cython.const[cython.uchar][::1],
-    keys: cython.const[cython.ulonglong][::1],
-    actions: cython.const[cython.int][::1],
+    elements: Names,
+    characters: Names,
     text: cython.uchar[::1],
     content: cython.uchar[::1],
     stack: cython.int[::1],
     anchors: cython.int[:, ::1],
-    notes: cython.int[::1],
+    notes: cython.int[:, ::1],
 ):
-    """Read a page.
+    """Read a page. `elements` are what `ELEMENTS` says of names, `characters` the code points that
+    references name.
 
     `text` gets all visible text, white space collapsed; `content` the same without navigation.
     A row of `anchors` gets the place of an href in `codes` (from, to), that of its anchor in
     characters of the text, that of its rel in `codes`, and where in `text` the anchor begins.
-    `notes` gets the places of the tags that say something of the page itself. `text`, `content`
-    and `stack` must have room for as many as `codes` has.
+    `notes` gets the places (from, to) of the tags that say something of the page itself. `text`,
+    `content` and `stack` must have room for as many as `codes` has.
 
     Gives the length of `text`, that of `content` or -1 where it is the same, the number of
     anchors, that of notes, that of scripts, and whether there were more anchors than room.
     """
     if not cython.compiled:
-        codes, keys, actions = memoryview(codes), memoryview(keys), memoryview(actions)
+        codes = memoryview(codes)
         text, content, stack = memoryview(text), memoryview(content), memoryview(stack)
         anchors, notes = memoryview(anchors), memoryview(notes)
     size: cython.longlong = codes.shape[0]
@@ -329,9 +329,10 @@ def scan(
     name: cython.longlong
     value: cython.longlong
     end: cython.longlong
+    after: cython.longlong
     literal: cython.longlong = 0  # before this place nothing is markup
     length: cython.longlong = 0
-    characters: cython.longlong = 0
+    characters_so_far: cython.longlong = 0
     width: cython.longlong
     byte: cython.longlong
     apart: cython.longlong = -1
@@ -345,7 +346,10 @@ def scan(
     scripts: cython.int = 0
     cut: cython.bint = False
     hidden: cython.bint
+    ends: cython.bint
+    closed: cython.bint
     code: cython.uint
+    point: cython.uint
     key: cython.ulonglong
     action: cython.int
     what: cython.int
@@ -362,21 +366,14 @@ def scan(
                     at = found(codes, at, 60)
                     continue
                 start = at
-                width = 1
-                if code == 38 and at >= literal and at + 1 < size:
-                    code = codes[at + 1]
-                    at += 4
-                    if code == 97:  # &amp;
-                        code = 38
-                        at += 1
-                    elif code == 108:
-                        code = 60
-                    elif code == 103:
-                        code = 62
-                    else:
-                        code = 34 if code == 113 else 32  # &quot; &nbsp;
-                        at += 2
-                    if code == 32:
+                point = 0
+                if code == 38 and at >= literal:
+                    stop = reference_end(codes, at)
+                    if stop > 0:
+                        point = point_of(codes, at, stop, characters)
+                if point:
+                    at = stop + 1
+                    if is_space_point(point):
                         gap = True
                         content_gap = True
                         continue
@@ -394,12 +391,22 @@ def scan(
                     if length > 0:
                         text[length] = 32
                         length += 1
-                        characters += 1
-                text[length] = cython.cast(cython.uchar, code)
-                for byte in range(1, width):
-                    text[length + byte] = codes[start + byte]
+                        characters_so_far += 1
+                if point:
+                    width = put(point, text, length)
+                    characters_so_far += 1
+                else:
+                    for byte in range(width):
+                        text[length + byte] = codes[start + byte]
+                    characters_so_far += 1
+                    while at < size and 33 <= codes[at] < 127 and codes[at] != 60:
+                        if codes[at] == 38:
+                            break
+                        text[length + width] = codes[at]  # the rest of a word, mostly
+                        width += 1
+                        at += 1
+                        characters_so_far += 1
                 length += width
-                characters += 1
                 if apart >= 0 and chrome == 0:
                     if content_gap and apart > 0:
                         content[apart] = 32
@@ -424,15 +431,29 @@ def scan(
                     at = found(codes, start, 62) + 1
                 continue
 
-            if code == 47:
-                stop = found(codes, start, 62)
-                at = stop + 1
-                if looked_up(hashed(codes, start + 1, stop), keys, actions) & VOID or depth == 0:
+            ends = code == 47
+            if ends:
+                start += 1
+            stop = start
+            key = FIRST
+            while stop < size:
+                code = codes[stop]
+                if code <= 90:  # no small letter
+                    if code == 62 or code == 47 or is_blank(code):
+                        break
+                    if code >= 65:
+                        code |= 32
+                key = ((key ^ code) * PRIME) & MASK
+                stop += 1
+            action = elements.number(key)
+            if ends:
+                at = found(codes, stop, 62) + 1
+                if action & VOID or depth == 0:
                     continue
                 depth -= 1
                 top = stack[depth]
                 if top >= OPENED:
-                    anchors[top - OPENED, 3] = cython.cast(cython.int, characters)
+                    anchors[top - OPENED, 3] = cython.cast(cython.int, characters_so_far)
                 elif top == SKIP:
                     skipping = False
                 elif top == BLOCK or top == CHROME:
@@ -442,38 +463,62 @@ def scan(
                         chrome -= 1
                 continue
 
-            stop = start
-            while stop < size and codes[stop] != 32 and codes[stop] != 62:
-                stop += 1
-            action = looked_up(hashed(codes, start, stop), keys, actions)
             what = action & ACTION
             hidden = False
-            href = href_end = rel = rel_end = 0
+            href = rel = -1
+            href_end = rel_end = 0
+            closed = False
             end = stop
             while end < size and codes[end] != 62:
-                name = end + 1
+                if is_blank(codes[end]):
+                    end += 1
+                    continue
+                if codes[end] == 47:
+                    closed = end + 1 < size and codes[end + 1] == 62
+                    end += 1
+                    continue
+                name = end
                 key = FIRST
-                value = name
-                while value < size and (
-                    value == name or (codes[value] != 61 and codes[value] != 32)
-                ):
-                    if codes[value] == 62:
-                        break
-                    key = ((key ^ codes[value]) * PRIME) & MASK
+                while end < size:
+                    code = codes[end]
+                    if code <= 90:
+                        if code == 62 or code == 47 or is_blank(code):
+                            break
+                        if code == 61 and end > name:
+                            break
+                        if code >= 65:
+                            code |= 32
+                    key = ((key ^ code) * PRIME) & MASK
+                    end += 1
+                value = end
+                while value < size and is_blank(codes[value]):
                     value += 1
-                end = value
-                if value + 1 < size and codes[value] == 61 and codes[value + 1] == 34:
-                    value += 2
-                    end = found(codes, value, 34)
+                if value < size and codes[value] == 61:
+                    value += 1
+                    while value < size and is_blank(codes[value]):
+                        value += 1
+                    if value < size and (codes[value] == 34 or codes[value] == 39):
+                        end = found(codes, value + 1, codes[value])
+                        value += 1
+                        after = end + 1 if end < size else size
+                    else:
+                        end = value
+                        while end < size and not is_blank(codes[end]) and codes[end] != 62:
+                            end += 1
+                        after = end
+                else:
+                    value = end
+                    after = end
                 if skipping:
                     pass
                 elif key == HREF or key == SRC:
-                    if (key == HREF) == (what != FRAME):
+                    if (key == HREF) == (what != FRAME) and href < 0:
                         href = value
                         href_end = end
                 elif key == REL:
-                    rel = value
-                    rel_end = end
+                    if rel < 0:
+                        rel = value
+                        rel_end = end
                 elif key == HIDDEN:
                     hidden = True
                 elif key == ARIA_HIDDEN and end - value == 4:
@@ -483,8 +528,7 @@ def scan(
                         and (codes[value + 2] | 32) == 117
                         and (codes[value + 3] | 32) == 101
                     )
-                if end < size and codes[end] == 34:
-                    end += 1
+                end = after
             at = end + 1
 
             top = 0
@@ -499,17 +543,18 @@ def scan(
                 content_gap = True
                 top = BLOCK
             elif what == ANCHOR or what == FRAME:
-                if href < href_end and codes[href] != 35:
+                if 0 <= href < href_end and codes[href] != 35:
                     if anchor == anchors.shape[0]:
                         cut = True
                     else:
                         value = href
-                        while value < href_end and codes[value] != 35:
+                        # Up to the fragment; a number sign may also be that of a reference.
+                        while value < href_end and (codes[value] != 35 or codes[value - 1] == 38):
                             value += 1
                         anchors[anchor, 0] = cython.cast(cython.int, href)
                         anchors[anchor, 1] = cython.cast(cython.int, value)
-                        anchors[anchor, 2] = cython.cast(cython.int, characters)
-                        anchors[anchor, 3] = cython.cast(cython.int, characters)
+                        anchors[anchor, 2] = cython.cast(cython.int, characters_so_far)
+                        anchors[anchor, 3] = cython.cast(cython.int, characters_so_far)
                         anchors[anchor, 4] = cython.cast(cython.int, rel)
                         anchors[anchor, 5] = cython.cast(cython.int, rel_end)
                         anchors[anchor, 6] = cython.cast(cython.int, length)
@@ -526,7 +571,8 @@ def scan(
                 top = CHROME
             elif what == NOTE or what == TITLE or what == ROOT:
                 if note < notes.shape[0]:
-                    notes[note] = cython.cast(cython.int, start)
+                    notes[note, 0] = cython.cast(cython.int, start)
+                    notes[note, 1] = cython.cast(cython.int, end)
                     note += 1
                 if what == TITLE:
                     skipping = True
@@ -539,11 +585,11 @@ def scan(
                 scripts += 1
                 skipping = True
                 top = SKIP
-            if not action & VOID:
+            if not (action & VOID or closed):
                 stack[depth] = top
                 depth += 1
                 if action & RAW:
-                    end = end_tag(codes, at, start, stop, action & LAST != 0)
+                    end = end_tag(codes, at, start, stop, action & LAST != 0, what == SCRIPT)
                     if skipping:
                         at = end
                     else:

@@ -5,9 +5,8 @@ cdef class ExactNavigation(Signal):
     cdef public double keep
     cdef public int[::1] indegree
     cdef public double[::1] rank, following
-    cdef public object order
 
-    cdef double settled(self, int node) noexcept
+    cdef double settled(self, int visit) noexcept
     cdef double reached(self, int node) noexcept
 
 cdef class Navigation(Signal):
@@ -20,8 +19,9 @@ cdef class Navigation(Signal):
     cdef long long queued
     cdef public long long pushes
 
-    cdef int divisor(self, int node) noexcept
-    cdef void enqueue(self, int node)
-    cdef void push(self, int node)
-    cdef void show(self, int node)
-    cdef void rerank(self, int node)
+    cdef void reserve_visits(self, int visits)
+    cdef int divisor(self, int visit) noexcept
+    cdef void enqueue(self, int visit)
+    cdef void push(self, int visit)
+    cdef void show(self, int visit)
+    cdef void rerank(self, int visit)

@@ -22,10 +22,8 @@ import numpy as np
 from sonde.kernels.frontier import grown
 
 if cython.compiled:
-    from cython.cimports.sonde.kernels.frontier import VISITED
     from cython.cimports.sonde.kernels.signals import Signal
 else:
-    from sonde.kernels.frontier import VISITED
     from sonde.kernels.signals import Signal
 
 
@@ -34,61 +32,60 @@ class ExactNavigation(Signal):
         Signal.__init__(self, frontier, links)
         self.column = column
         self.keep = keep
-        self.order = []
         self.indegree = np.zeros(nodes, dtype=np.intc)
         self.rank = np.zeros(nodes)
-        self.following = np.zeros(nodes)
+        self.following = np.zeros(nodes)  # by visit
 
     def reserve_nodes(self, nodes):
         if nodes > self.rank.shape[0]:
             self.indegree = grown(self.indegree, nodes, 0)
             self.rank = grown(self.rank, nodes, 0.0)
-            self.following = grown(self.following, nodes, 0.0)
 
-    def settled(self, node):
+    def settled(self, visit):
         """What the equation of a visited node gives from the current ranks."""
         links = self.links
         total: cython.double = 0.0
         target: cython.int
         link: cython.longlong
-        count: cython.longlong = links.last[node] - links.first[node]
-        for link in range(links.first[node], links.last[node]):
+        count: cython.longlong = links.last[visit] - links.first[visit]
+        for link in range(links.first[visit], links.last[visit]):
             target = links.target[link]
             total += self.rank[target] / self.indegree[target]
         if count > 0:
             total = total / count
-        return self.keep * links.beta[node] + (1.0 - self.keep) * total
+        return self.keep * links.beta[visit] + (1.0 - self.keep) * total
 
     def reached(self, node):
         """The rank of a frontier node."""
         links = self.links
         total: cython.double = 0.0
         source: cython.int
-        link: cython.longlong = links.in_head[node]
+        link: cython.longlong = links.first_in(node)
         while link >= 0:
-            source = links.in_source[link]
-            total += self.rank[source] / (links.last[source] - links.first[source])
-            link = links.in_next[link]
+            source = links.in_visit[link]
+            total += self.rank[links.node[source]] / (links.last[source] - links.first[source])
+            link = links.next_in(node, link)
         return (1.0 - self.keep) * (total / self.indegree[node])
 
     def visited(self, node, score, start, end):
         links = self.links
         frontier = self.frontier
         link: cython.longlong
+        visit: cython.int
+        if links.visits > self.following.shape[0]:
+            self.following = grown(self.following, links.visits, 0.0)
         for link in range(start, end):
             self.indegree[links.target[link]] += 1
-        self.order.append(node)
-        visited: cython.int
-        for visited in self.order:
-            self.rank[visited] = 0.0
+        for visit in range(links.visits):
+            self.rank[links.node[visit]] = 0.0
         moved: cython.double = 1.0
         while moved > 1e-12:
             moved = 0.0
-            for visited in self.order:
-                self.following[visited] = self.settled(visited)
-                moved = max(moved, abs(self.following[visited] - self.rank[visited]))
-            for visited in self.order:
-                self.rank[visited] = self.following[visited]
+            for visit in range(links.visits):
+                self.following[visit] = self.settled(visit)
+                moved = max(moved, abs(self.following[visit] - self.rank[links.node[visit]]))
+            for visit in range(links.visits):
+                self.rank[links.node[visit]] = self.following[visit]
         slot: cython.int
         block: cython.int
         frontier.reserve_changes(frontier.rows)
@@ -115,69 +112,77 @@ class Navigation(Signal):
         self.pushes = 0
         self.queued = 0
         self.indegree = np.zeros(nodes, dtype=np.intc)
+        self.inflow = np.zeros(nodes)
+        # By visit, as is the queue:
         self.share = np.zeros(nodes)
         self.residual = np.zeros(nodes)
         self.shown = np.zeros(nodes)
-        self.inflow = np.zeros(nodes)
         self.waiting = np.zeros(nodes, dtype=np.int8)
         self.queue = np.zeros(64, dtype=np.intc)
 
     def reserve_nodes(self, nodes):
-        if nodes > self.share.shape[0]:
+        if nodes > self.indegree.shape[0]:
             self.indegree = grown(self.indegree, nodes, 0)
-            self.share = grown(self.share, nodes, 0.0)
-            self.residual = grown(self.residual, nodes, 0.0)
-            self.shown = grown(self.shown, nodes, 0.0)
             self.inflow = grown(self.inflow, nodes, 0.0)
-            self.waiting = grown(self.waiting, nodes, 0)
 
-    def divisor(self, node):
-        return max(1, self.indegree[node])
+    def reserve_visits(self, visits):
+        if visits > self.share.shape[0]:
+            self.share = grown(self.share, visits, 0.0)
+            self.residual = grown(self.residual, visits, 0.0)
+            self.shown = grown(self.shown, visits, 0.0)
+            self.waiting = grown(self.waiting, visits, 0)
 
-    def enqueue(self, node):
-        if self.waiting[node]:
+    def divisor(self, visit):
+        return max(1, self.indegree[self.links.node[visit]])
+
+    def enqueue(self, visit):
+        if self.waiting[visit]:
             return
         if self.queued == self.queue.shape[0]:
             self.queue = grown(self.queue, self.queued + 1, 0)
-        self.waiting[node] = 1
-        self.queue[self.queued] = node
+        self.waiting[visit] = 1
+        self.queue[self.queued] = visit
         self.queued += 1
 
     def visited(self, node, score, start, end):
         links = self.links
         link: cython.longlong
         target: cython.int
+        other: cython.int
+        visit: cython.int = links.visits - 1
         total: cython.double = 0.0
+        self.reserve_visits(links.visits)
         self.tolerance = max(self.tolerance, self.precision * score)
         self.queued = 0
         for link in range(start, end):
             target = links.target[link]
             self.indegree[target] += 1
-            if self.frontier.slot_of[target] == VISITED:
-                total += self.share[target]
+            other = self.frontier.visit_of(target)
+            if other >= 0:
+                total += self.share[other]
                 if self.indegree[target] > 1:
-                    self.residual[target] -= self.share[target]
-                    self.enqueue(target)
-        self.residual[node] = self.keep * score
+                    self.residual[other] -= self.share[other]
+                    self.enqueue(other)
+        self.residual[visit] = self.keep * score
         if end > start:
-            self.residual[node] += (1.0 - self.keep) * total / (end - start)
-        self.enqueue(node)
+            self.residual[visit] += (1.0 - self.keep) * total / (end - start)
+        self.enqueue(visit)
         position: cython.longlong = 0
         while position < self.queued:
             self.push(self.queue[position])
             position += 1
         # The in-degree of its targets grew: their mean changes even if this parent adds nothing.
-        self.rerank(node)
+        self.rerank(visit)
 
-    def rerank(self, node):
+    def rerank(self, visit):
         """Set the ranks of the children of a visited node that are on the frontier."""
         links = self.links
         table = self.frontier
         target: cython.int
         slot: cython.int
         link: cython.longlong
-        table.reserve_changes(links.last[node] - links.first[node])
-        for link in range(links.first[node], links.last[node]):
+        table.reserve_changes(links.last[visit] - links.first[visit])
+        for link in range(links.first[visit], links.last[visit]):
             target = links.target[link]
             slot = table.slot_of[target]
             if slot >= 0:
@@ -187,38 +192,39 @@ class Navigation(Signal):
                 table.changed[table.changes] = slot
                 table.changes += 1
 
-    def push(self, node):
+    def push(self, visit):
         links = self.links
-        self.waiting[node] = 0
-        if abs(self.residual[node]) > self.tolerance:
+        self.waiting[visit] = 0
+        if abs(self.residual[visit]) > self.tolerance:
             self.pushes += 1
-            change: cython.double = self.residual[node] / self.divisor(node)
-            self.share[node] += change
-            self.residual[node] = 0.0
+            change: cython.double = self.residual[visit] / self.divisor(visit)
+            self.share[visit] += change
+            self.residual[visit] = 0.0
+            node: cython.int = links.node[visit]
             parent: cython.int
-            link: cython.longlong = links.in_head[node]
+            link: cython.longlong = links.first_in(node)
             while link >= 0:
-                parent = links.in_source[link]
+                parent = links.in_visit[link]
                 self.residual[parent] += (
                     (1.0 - self.keep) * change / (links.last[parent] - links.first[parent])
                 )
                 if abs(self.residual[parent]) > self.tolerance:
                     self.enqueue(parent)
-                link = links.in_next[link]
-        self.show(node)
+                link = links.next_in(node, link)
+        self.show(visit)
 
-    def show(self, node):
+    def show(self, visit):
         """Pass the rank of a visited node on to its children on the frontier, if it moved."""
         links = self.links
-        rank: cython.double = self.share[node] * self.divisor(node)
-        moved: cython.double = rank - self.shown[node]
+        rank: cython.double = self.share[visit] * self.divisor(visit)
+        moved: cython.double = rank - self.shown[visit]
         if abs(moved) <= self.tolerance:
             return
-        self.shown[node] = rank
+        self.shown[visit] = rank
         target: cython.int
         link: cython.longlong
-        count: cython.longlong = links.last[node] - links.first[node]
-        for link in range(links.first[node], links.last[node]):
+        count: cython.longlong = links.last[visit] - links.first[visit]
+        for link in range(links.first[visit], links.last[visit]):
             target = links.target[link]
             self.inflow[target] += moved / count
-        self.rerank(node)
+        self.rerank(visit)

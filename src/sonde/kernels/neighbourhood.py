@@ -61,7 +61,7 @@ class Neighbourhood(Aggregate):
                 if self.truth >= 0:
                     table.features[slot, self.truth] = self.truths[target]
             table.changed[table.changes + count] = slot
-            self.alpha[count] = self.alpha_top[count] = links.alpha[link]
+            self.alpha[count] = self.alpha_top[count] = links.score(link)
             count += 1
         table.changes += count
         self.add(count, 1.0, score, score, -1.0, -1.0)

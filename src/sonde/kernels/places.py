@@ -3,8 +3,12 @@
 A node has two *keys*, numbers that stand for its domain and its basename, -1 where it has none. A
 link has two measures that its source worked out, RFU and BFU, and the number of its repeats on the
 page. Here they become columns: the means of the measures over the parents, in the order in which
-parents are visited, and the logarithms of the counts, ln(1 + count).
+parents are visited, and the logarithms of the counts, ln(1 + count). In an explorer the measures of
+the current visit's links alone are kept, from position ``start`` on.
 """
+
+import struct
+import sys
 
 import cython
 import numpy as np
@@ -13,11 +17,15 @@ from sonde.kernels.frontier import grown
 
 if cython.compiled:
     from cython.cimports.libc.math import log
+    from cython.cimports.libc.string import memcpy
     from cython.cimports.sonde.kernels.signals import Signal
 else:
     from math import log
 
     from sonde.kernels.signals import Signal
+
+
+_PACK = struct.Struct("<ddi").pack
 
 
 class Places(Signal):
@@ -33,6 +41,7 @@ class Places(Signal):
         self.repeated = columns.get("repeats", -1)
         self.repeats_sum = columns.get("repeats:sum", -1)
         self.domains = self.basenames = 0
+        self.start = 0
         if recorded is None:
             self.domain = np.full(nodes, -1, dtype=np.intc)
             self.basename = np.full(nodes, -1, dtype=np.intc)
@@ -56,16 +65,28 @@ class Places(Signal):
         self.domains = max(self.domains, domain + 1)
         self.basenames = max(self.basenames, basename + 1)
 
-    def append(self, start, rfu, bfu, repeats):
-        """Write the measures of a visit's links, which stand in `links` from `start` on."""
-        end = start + len(rfu)
-        if end > self.rfu.shape[0]:
-            self.rfu = grown(self.rfu, end, 0.0)
-            self.bfu = grown(self.bfu, end, 0.0)
-            self.repeats = grown(self.repeats, end, 0.0)
-        np.asarray(self.rfu)[start:end] = rfu
-        np.asarray(self.bfu)[start:end] = bfu
-        np.asarray(self.repeats)[start:end] = repeats
+    def append(self, start, told: list):
+        """Write what is told of a visit's links, which stand in `links` from `start` on: places
+        with RFU, BFU and repeats behind their keys, or ``None``."""
+        count = len(told)
+        if count > self.rfu.shape[0]:
+            self.rfu = grown(self.rfu, count, 0.0)
+            self.bfu = grown(self.bfu, count, 0.0)
+            self.repeats = grown(self.repeats, count, 0.0)
+        self.start = start
+        i: cython.Py_ssize_t
+        before = None
+        rfu: cython.double = 0.0
+        bfu: cython.double = 0.0
+        repeats: cython.double = 0.0
+        for i in range(count):
+            place = told[i]
+            if place is not before:  # links of a folder share one
+                before = place
+                rfu, bfu, repeats = (0.0, 0.0, 0.0) if place is None else place[2:]
+            self.rfu[i] = rfu
+            self.bfu[i] = bfu
+            self.repeats[i] = repeats
 
     def visited(self, node, score, start, end):
         # The rows of the targets are noted as changed: the neighbourhood has seen them before.
@@ -73,24 +94,50 @@ class Places(Signal):
         table = self.frontier
         slot: cython.int
         link: cython.longlong
+        place: cython.longlong
         for link in range(start, end):
             slot = table.slot_of[links.target[link]]
             if slot < 0:
                 continue
+            place = link - self.start
             if self.rfu_mean >= 0:
-                table.features[slot, self.rfu_sum] += self.rfu[link]
+                table.features[slot, self.rfu_sum] += self.rfu[place]
                 table.features[slot, self.rfu_mean] = (
                     table.features[slot, self.rfu_sum] / table.features[slot, self.deg]
                 )
             if self.bfu_mean >= 0:
-                table.features[slot, self.bfu_sum] += self.bfu[link]
+                table.features[slot, self.bfu_sum] += self.bfu[place]
                 table.features[slot, self.bfu_mean] = (
                     table.features[slot, self.bfu_sum] / table.features[slot, self.deg]
                 )
             if self.linked >= 0:
                 table.features[slot, self.linked] = log(1.0 + table.features[slot, self.deg])
-            if self.repeated >= 0 and self.repeats[link] > 0.0:
-                table.features[slot, self.repeats_sum] += self.repeats[link]
+            if self.repeated >= 0 and self.repeats[place] > 0.0:
+                table.features[slot, self.repeats_sum] += self.repeats[place]
                 table.features[slot, self.repeated] = log(
                     1.0 + table.features[slot, self.repeats_sum]
                 )
+
+
+def packed(told: list):
+    """What is told of links as bytes, 20 for each: RFU and BFU as doubles, the repeats in four
+    bytes, lowest first; -1 where nothing is told."""
+    if not cython.compiled or sys.byteorder != "little":
+        return b"".join([_PACK(*((-1.0, -1.0, -1) if each is None else each[2:])) for each in told])
+    count: cython.Py_ssize_t = len(told)
+    i: cython.Py_ssize_t
+    out = bytearray(20 * count)
+    data: cython.p_char = out
+    before = None
+    rfu: cython.double = -1.0
+    bfu: cython.double = -1.0
+    repeats: cython.int = -1
+    for i in range(count):
+        place = told[i]
+        if place is not before:
+            before = place
+            rfu, bfu, repeats = (-1.0, -1.0, -1) if place is None else place[2:]
+        memcpy(data + 20 * i, cython.address(rfu), 8)
+        memcpy(data + 20 * i + 8, cython.address(bfu), 8)
+        memcpy(data + 20 * i + 16, cython.address(repeats), 4)
+    return bytes(out)

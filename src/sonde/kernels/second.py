@@ -13,74 +13,69 @@ import numpy as np
 from sonde.kernels.frontier import grown
 
 if cython.compiled:
-    from cython.cimports.sonde.kernels.frontier import VISITED
     from cython.cimports.sonde.kernels.signals import Aggregate
 else:
-    from sonde.kernels.frontier import VISITED
     from sonde.kernels.signals import Aggregate
 
 
 class SecondLevel(Aggregate):
     def __init__(self, frontier, links, columns, nodes):
         Aggregate.__init__(self, frontier, links, columns, "2")
-        # terms, then sum and maximum of n, e, ne
+        # By visit: terms, then sum and maximum of n, e, ne.
         self.gathered = np.zeros((nodes, 7))
 
-    def reserve_nodes(self, nodes):
-        if nodes > self.gathered.shape[0]:
-            self.gathered = grown(self.gathered, nodes, 0.0)
-
-    def gather(self, node, beta, alpha):
+    def gather(self, visit, beta, alpha):
         product: cython.double = beta * alpha
-        self.gathered[node, 0] += 1.0
-        self.gathered[node, 1] += beta
-        self.gathered[node, 2] += alpha
-        self.gathered[node, 3] += product
-        self.gathered[node, 4] = max(self.gathered[node, 4], beta)
-        self.gathered[node, 5] = max(self.gathered[node, 5], alpha)
-        self.gathered[node, 6] = max(self.gathered[node, 6], product)
+        self.gathered[visit, 0] += 1.0
+        self.gathered[visit, 1] += beta
+        self.gathered[visit, 2] += alpha
+        self.gathered[visit, 3] += product
+        self.gathered[visit, 4] = max(self.gathered[visit, 4], beta)
+        self.gathered[visit, 5] = max(self.gathered[visit, 5], alpha)
+        self.gathered[visit, 6] = max(self.gathered[visit, 6], product)
 
     def visited(self, node, score, start, end):
         links = self.links
-        frontier = self.frontier
         other: cython.int
-        link: cython.longlong = links.in_head[node]
+        visit: cython.int = links.visits - 1
+        link: cython.longlong = links.first_in(node)
+        if visit >= self.gathered.shape[0]:
+            self.gathered = grown(self.gathered, visit + 1, 0.0)
         while link >= 0:
-            other = links.in_source[link]
-            self.gather(node, links.beta[other], links.alpha[link])
-            link = links.in_next[link]
+            self.gather(visit, links.beta[links.in_visit[link]], links.score(link))
+            link = links.next_in(node, link)
         for link in range(start, end):
-            other = links.target[link]
-            if frontier.slot_of[other] == VISITED:
-                self.gather(node, links.beta[other], links.alpha[link])
-        link = links.in_head[node]
+            other = self.frontier.visit_of(links.target[link])
+            if other >= 0:
+                self.gather(visit, links.beta[other], links.score(link))
+        link = links.first_in(node)
         while link >= 0:
-            self.pass_on(links.in_source[link], score, links.alpha[link])
-            link = links.in_next[link]
+            self.pass_on(links.in_visit[link], score, links.score(link))
+            link = links.next_in(node, link)
         for link in range(start, end):
-            other = links.target[link]
-            if frontier.slot_of[other] == VISITED:
-                self.pass_on(other, score, links.alpha[link])
-        if self.gathered[node, 0] > 0.0 and self.matters(
-            self.gathered[node, 1], self.gathered[node, 2]
+            other = self.frontier.visit_of(links.target[link])
+            if other >= 0:
+                self.pass_on(other, score, links.score(link))
+        if self.gathered[visit, 0] > 0.0 and self.matters(
+            self.gathered[visit, 1], self.gathered[visit, 2]
         ):
             self.spread(
-                node,
-                self.gathered[node, 0],
-                self.gathered[node, 1],
-                self.gathered[node, 2],
-                self.gathered[node, 3],
-                self.gathered[node, 4],
-                self.gathered[node, 5],
-                self.gathered[node, 6],
+                visit,
+                self.gathered[visit, 0],
+                self.gathered[visit, 1],
+                self.gathered[visit, 2],
+                self.gathered[visit, 3],
+                self.gathered[visit, 4],
+                self.gathered[visit, 5],
+                self.gathered[visit, 6],
             )
 
-    def pass_on(self, node, beta, alpha):
-        """A new term for the visited `node`, and for its children on the frontier."""
+    def pass_on(self, visit, beta, alpha):
+        """A new term for a visited node, and for its children on the frontier."""
         product: cython.double = beta * alpha
-        self.gather(node, beta, alpha)
+        self.gather(visit, beta, alpha)
         if self.matters(beta, alpha):
-            self.spread(node, 1.0, beta, alpha, product, beta, alpha, product)
+            self.spread(visit, 1.0, beta, alpha, product, beta, alpha, product)
 
     def matters(self, beta, alpha):
         """Whether terms that sum up to these may change a column: zeros only count as terms.
@@ -95,15 +90,15 @@ class SecondLevel(Aggregate):
             return True
         return beta > 0.0 and alpha > 0.0
 
-    def spread(self, node, terms, beta, alpha, product, beta_top, alpha_top, product_top):
+    def spread(self, visit, terms, beta, alpha, product, beta_top, alpha_top, product_top):
         """Add terms, given by their sums and maxima, to the children on the frontier."""
         links = self.links
         table = self.frontier
         slot: cython.int
         count: cython.int = 0
         link: cython.longlong
-        self.reserve_rows(links.last[node] - links.first[node])
-        for link in range(links.first[node], links.last[node]):
+        self.reserve_rows(links.last[visit] - links.first[visit])
+        for link in range(links.first[visit], links.last[visit]):
             slot = table.slot_of[links.target[link]]
             if slot >= 0:
                 table.changed[table.changes + count] = slot

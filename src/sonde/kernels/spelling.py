@@ -1,7 +1,8 @@
-"""Words of texts as numbers of 16 bits, found in one pass over the characters.
+"""Words of texts as numbers of 16 bits.
 
 A word is a run of two or more letters and digits. Its number is the FNV-1a hash of its characters
 in lower case, folded to 16 bits; a `salt` gives the same word another number in another place.
+A page's words are numbered once, however many windows of links they stand in.
 """
 
 import cython
@@ -20,76 +21,100 @@ def lettered(letter):
     """Whether a character is a letter or a digit."""
     if letter < 128:
         return (97 <= letter <= 122) or (65 <= letter <= 90) or (48 <= letter <= 57)
+    if cython.compiled:
+        return cython.cast(cython.Py_UCS4, letter).isalnum()
     return chr(letter).isalnum()
 
 
-def number_of(text, start, end, salt):
-    """The number of the word that stands in text[start:end]."""
-    value: cython.uint = FNV_START
-    letter: cython.uint
-    i: cython.Py_ssize_t
-    if salt > 0:  # as a first character that no word has
-        value = ((value ^ salt) * FNV_TIMES) & MASK
-    for i in range(start, end):
-        letter = cython.cast(cython.uint, text[i])
-        if 65 <= letter <= 90:
-            letter += 32
-        elif letter >= 128:  # the lower case of some is two characters, of which the first counts
-            letter = ord(chr(letter).lower()[0])
-        value = ((value ^ letter) * FNV_TIMES) & MASK
-    return (value ^ (value >> 16)) & 0xFFFF
+def lowered(letter):
+    """A character in lower case; of some that is two characters, of which the first counts."""
+    code: cython.uint = cython.cast(cython.uint, letter)
+    if code < 128:
+        return code + 32 if 65 <= code <= 90 else code
+    return ord(chr(code).lower()[0])
 
 
-def gather(text, start, end, salt, out, first, count, most):
-    """Write the words inside text[start:end] behind the `count` of out[first:], each once, up to
-    `most`; their number. A word that the bounds cut through is left out."""
-    number: cython.ushort
-    known: cython.bint
-    place: cython.Py_ssize_t = start
-    begin: cython.Py_ssize_t
-    i: cython.int
-    if start > 0 and lettered(text[start - 1]):
-        while place < end and lettered(text[place]):
-            place += 1
-    while place < end and count < most:
-        if not lettered(text[place]):
-            place += 1
-            continue
-        begin = place
-        while place < end and lettered(text[place]):
-            place += 1
-        if place - begin < 2 or (place == end and end < text.shape[0] and lettered(text[end])):
-            continue
-        number = number_of(text, begin, place, salt)
-        known = False
-        for i in range(count):
-            if out[first + i] == number:
-                known = True
-                break
-        if not known:
-            out[first + count] = number
-            count += 1
-    return count
+class Numbered:
+    """The words of a text: where they start and end, and their numbers."""
 
+    def __init__(self, text, salt):
+        # As numbers of 32 bits, so that no character is looked up through Python.
+        self.text = np.frombuffer(_wide(text), np.uint32)
+        self.starts = np.empty(len(text) // 2 + 1, dtype=np.intc)
+        self.ends = np.empty(len(text) // 2 + 1, dtype=np.intc)
+        self.numbers = np.empty(len(text) // 2 + 1, dtype=np.uint16)
+        self.count = 0
+        self.first = FNV_START
+        if salt:  # as a first character that no word has
+            self.first = ((self.first ^ salt) * FNV_TIMES) & MASK
 
-def gather_address(text, begin, end, out, first, count, most):
-    """The same for the last two parts of the address text[begin:end], without query and ending."""
-    start: cython.Py_ssize_t
-    stop: cython.Py_ssize_t = begin
-    dot: cython.Py_ssize_t = -1
-    slashes: cython.int = 0
-    while stop < end and text[stop] != QUESTION and text[stop] != FRAGMENT:
-        stop += 1
-    start = stop
-    while start > begin:
-        if text[start - 1] == SLASH:
-            slashes += 1
-            if slashes == 2:
-                break
-        elif text[start - 1] == DOT and slashes == 0 and dot < 0:
-            dot = start - 1
-        start -= 1
-    return gather(text, start, stop if dot < 0 else dot, 1, out, first, count, most)
+    def read(self, start, end):
+        """Number the words inside text[start:end], in place of those before."""
+        value: cython.uint
+        place: cython.Py_ssize_t = start
+        begin: cython.Py_ssize_t
+        self.count = 0
+        while place < end:
+            if not lettered(self.text[place]):
+                place += 1
+                continue
+            begin = place
+            value = self.first
+            while place < end and lettered(self.text[place]):
+                value = ((value ^ lowered(self.text[place])) * FNV_TIMES) & MASK
+                place += 1
+            if place - begin >= 2:
+                self.starts[self.count] = cython.cast(cython.int, begin)
+                self.ends[self.count] = cython.cast(cython.int, place)
+                self.numbers[self.count] = cython.cast(
+                    cython.ushort, (value ^ (value >> 16)) & 0xFFFF
+                )
+                self.count += 1
+
+    def gather(self, start, end, out, first, count, most):
+        """Write the words that lie whole in [start, end) behind the `count` of out[first:], each
+        once, up to `most`; their number."""
+        low: cython.int = 0
+        high: cython.int = self.count
+        middle: cython.int
+        i: cython.int
+        number: cython.ushort
+        while low < high:
+            middle = (low + high) // 2
+            if self.starts[middle] < start:
+                low = middle + 1
+            else:
+                high = middle
+        while low < self.count and self.ends[low] <= end and count < most:
+            number = self.numbers[low]
+            i = 0
+            while i < count and out[first + i] != number:
+                i += 1
+            if i == count:
+                out[first + count] = number
+                count += 1
+            low += 1
+        return count
+
+    def read_address(self, start, end):
+        """Number the words of the last two parts of the address text[start:end], without its query
+        and its ending."""
+        stop: cython.Py_ssize_t = start
+        slashes: cython.int = 0
+        begin: cython.Py_ssize_t
+        dot: cython.Py_ssize_t = -1
+        while stop < end and self.text[stop] != QUESTION and self.text[stop] != FRAGMENT:
+            stop += 1
+        begin = stop
+        while begin > start:
+            if self.text[begin - 1] == SLASH:
+                slashes += 1
+                if slashes == 2:
+                    break
+            elif self.text[begin - 1] == DOT and slashes == 0 and dot < 0:
+                dot = begin - 1
+            begin -= 1
+        self.read(begin, stop if dot < 0 else dot)
 
 
 def spelled(text: str, starts, ends, addresses, window: cython.Py_ssize_t, most: cython.int):
@@ -100,30 +125,27 @@ def spelled(text: str, starts, ends, addresses, window: cython.Py_ssize_t, most:
     link: cython.Py_ssize_t
     total: cython.Py_ssize_t = 0
     place: cython.Py_ssize_t = 0
+    size: cython.Py_ssize_t
     start: cython.Py_ssize_t
     end: cython.Py_ssize_t
-    size: cython.Py_ssize_t
-    around: cython.Py_ssize_t = window
     count: cython.int
-    # As numbers of 32 bits, so that no character is looked up through Python. A space in front of
-    # each address keeps it apart from the one before.
-    words: cython.uint[::1] = np.frombuffer(_wide(text), np.uint32)
-    paths: cython.uint[::1] = np.frombuffer(_wide(" ".join(["", *addresses, ""])), np.uint32)
-    numbers = np.zeros(links * most, dtype=np.uint16)
+    words: Numbered = Numbered(text, 0)
+    paths: Numbered = Numbered("".join(addresses), 1)
+    numbers = np.empty(links * most, dtype=np.uint16)
     out: cython.ushort[::1] = numbers
-    ends_at = np.zeros(links, dtype=np.int64)
+    ends_at = np.empty(links, dtype=np.int64)
     stops: cython.longlong[::1] = ends_at
+    words.read(0, words.text.shape[0])
     for link in range(links):
         start = starts[link]
         end = ends[link]
         size = len(addresses[link])
-        count = gather(words, start, end, 0, out, total, 0, most)
-        count = gather_address(paths, place + 1, place + 1 + size, out, total, count, most)
-        place += 1 + size
-        if around > 0:
-            start = max(start - around, 0)
-            end = min(end + around, words.shape[0])
-            count = gather(words, start, end, 0, out, total, count, most)
+        count = words.gather(start, end, out, total, 0, most)
+        paths.read_address(place, place + size)
+        count = paths.gather(place, place + size, out, total, count, most)
+        place += size
+        if window > 0:
+            count = words.gather(start - window, end + window, out, total, count, most)
         total += count
         stops[link] = total
     return numbers[:total], ends_at

@@ -43,20 +43,21 @@ class Vocabulary:
         self.total += gain
         self.count += 1.0
         self.stamps += 1
-        link = links.in_head[node]
+        link = links.first_in(node)
         while link >= 0:
             self.note(link, gain)
-            link = links.in_next[link]
+            link = links.next_in(node, link)
         for link in range(start, end):
             self.note(link, gain)
 
     def note(self, link, gain):
         """Count the words of a link, each once a page."""
-        links = self.links
+        wordings = self.links.wordings
+        which: cython.longlong = self.links.words_of(link)
         word: cython.int
         i: cython.longlong
-        for i in range(links.word_first[link], links.word_first[link + 1]):
-            word = links.words[i]
+        for i in range(wordings.first[which], wordings.first[which + 1]):
+            word = wordings.words[i]
             if self.stamp[word] != self.stamps:
                 self.stamp[word] = self.stamps
                 self.gained[word] += gain
@@ -64,17 +65,20 @@ class Vocabulary:
 
     def value(self, link):
         """What a link's words stand for."""
-        links = self.links
+        if not self.links.wordy:
+            return 0.0
+        wordings = self.links.wordings
+        which: cython.longlong = self.links.words_of(link)
+        first: cython.longlong = wordings.first[which]
+        last: cython.longlong = wordings.first[which + 1]
         word: cython.int
         i: cython.longlong
         total: cython.double = 0.0
-        if not links.wordy or links.word_first[link + 1] == links.word_first[link]:
+        if first == last:
             return 0.0
-        for i in range(links.word_first[link], links.word_first[link + 1]):
-            word = links.words[i]
+        for i in range(first, last):
+            word = wordings.words[i]
             total += (self.gained[word] + PATIENCE * self.mean) / (
                 self.pages[word] + PATIENCE
             ) - self.mean
-        return total / sqrt(
-            cython.cast(cython.double, links.word_first[link + 1] - links.word_first[link])
-        )
+        return total / sqrt(cython.cast(cython.double, last - first))

@@ -13,8 +13,8 @@ cdef class Yields(Signal):
     cdef public object rankings
     cdef public double gain
     cdef public bint told
-    cdef public long long visits, due
-    cdef public int[::1] sequence, children, shown_children
+    cdef public long long due
+    cdef public int[::1] children, shown_children
     cdef public double[::1] brought, shown_yield, shown_weight, gains, levels
     cdef public double positive, positives, promised, promises
     cdef public double gained, samples, gained_positive, samples_positive
@@ -23,15 +23,17 @@ cdef class Yields(Signal):
     @cython.final
     cdef void expect(self, double gain) noexcept
     @cython.final
+    cdef void reserve_visits(self, int visits)
+    @cython.final
     cdef void count(self, double score, long long start, long long end) noexcept
     @cython.final
-    cdef void reach(self, int node, double score, long long start, long long end) noexcept
+    cdef void reach(self, int visit, double score, long long start, long long end) noexcept
     @cython.final
     cdef int level(self, double score) noexcept
     @cython.final
-    cdef void show(self, int node) noexcept
+    cdef void show(self, int visit) noexcept
     @cython.final
-    cdef void pass_on(self, int node)
+    cdef void pass_on(self, int visit)
     @cython.final
     cdef void rebase(self, int slot) noexcept
     @cython.final

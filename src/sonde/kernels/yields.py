@@ -56,15 +56,14 @@ class Yields(Signal):
         self.rankings = []
         self.gain = 0.0
         self.told = False
-        self.visits = 0
         self.due = 1
-        self.sequence = np.zeros(nodes, dtype=np.intc)
+        # By visit:
         self.brought = np.zeros(nodes)
         self.children = np.zeros(nodes, dtype=np.intc)
         self.shown_children = np.zeros(nodes, dtype=np.intc)
         self.shown_yield = np.zeros(nodes)
         self.shown_weight = np.zeros(nodes)
-        self.gains = np.full(nodes, -1.0)  # of visited nodes that are no seeds
+        self.gains = np.zeros(nodes)  # -1 for a seed
         self.positive = self.positives = 0.0
         self.promised = self.promises = 0.0
         self.gained = self.samples = 0.0
@@ -72,15 +71,14 @@ class Yields(Signal):
         self.scale = self.promise = self.unit = 1.0
         self.levels = np.zeros(LEVELS)
 
-    def reserve_nodes(self, nodes):
-        if nodes > self.sequence.shape[0]:
-            self.sequence = grown(self.sequence, nodes, 0)
-            self.brought = grown(self.brought, nodes, 0.0)
-            self.children = grown(self.children, nodes, 0)
-            self.shown_children = grown(self.shown_children, nodes, 0)
-            self.shown_yield = grown(self.shown_yield, nodes, 0.0)
-            self.shown_weight = grown(self.shown_weight, nodes, 0.0)
-            self.gains = grown(self.gains, nodes, -1.0)
+    def reserve_visits(self, visits):
+        if visits > self.brought.shape[0]:
+            self.brought = grown(self.brought, visits, 0.0)
+            self.children = grown(self.children, visits, 0)
+            self.shown_children = grown(self.shown_children, visits, 0)
+            self.shown_yield = grown(self.shown_yield, visits, 0.0)
+            self.shown_weight = grown(self.shown_weight, visits, 0.0)
+            self.gains = grown(self.gains, visits, 0.0)
 
     # -- a visit -------------------------------------------------------------------------------
 
@@ -93,38 +91,39 @@ class Yields(Signal):
         links = self.links
         sample: cython.bint = self.told
         gain: cython.double = self.gain if sample else score
+        visit: cython.int = links.visits - 1
         link: cython.longlong
-        parent: cython.int
+        other: cython.int
         self.told = False
-        self.sequence[self.visits] = node
-        self.visits += 1
+        self.reserve_visits(links.visits)
         self.count(score, start, end)
+        self.gains[visit] = gain if sample else -1.0
         if sample:
-            self.gains[node] = gain
             self.gained += gain
             self.samples += 1.0
             if gain > 0.0:
                 self.gained_positive += gain
                 self.samples_positive += 1.0
-            link = links.in_head[node]
+            link = links.first_in(node)
             while link >= 0:
-                parent = links.in_source[link]
-                self.brought[parent] += gain
-                self.children[parent] += 1
+                other = links.in_visit[link]
+                self.brought[other] += gain
+                self.children[other] += 1
                 if (
-                    2 * (self.children[parent] - self.shown_children[parent])
-                    >= (self.shown_children[parent])
+                    2 * (self.children[other] - self.shown_children[other])
+                    >= (self.shown_children[other])
                 ):
-                    self.pass_on(parent)
-                link = links.in_next[link]
+                    self.pass_on(other)
+                link = links.next_in(node, link)
         self.vocabulary.learn(node, gain, start, end)
         for link in range(start, end):
-            if self.gains[links.target[link]] >= 0.0:
-                self.brought[node] += self.gains[links.target[link]]
-                self.children[node] += 1
-        self.show(node)
-        self.reach(node, score, start, end)
-        if self.visits >= self.due:
+            other = self.frontier.visit_of(links.target[link])
+            if other >= 0 and self.gains[other] >= 0.0:
+                self.brought[visit] += self.gains[other]
+                self.children[visit] += 1
+        self.show(visit)
+        self.reach(visit, score, start, end)
+        if links.visits >= self.due:
             self.revise()
 
     def count(self, score, start, end):
@@ -134,18 +133,18 @@ class Yields(Signal):
             self.positive += score
             self.positives += 1.0
         for link in range(start, end):
-            if self.links.alpha[link] > 0.0:
-                self.promised += self.links.alpha[link]
+            if self.links.score(link) > 0.0:
+                self.promised += self.links.score(link)
                 self.promises += 1.0
 
-    def reach(self, node, score, start, end):
+    def reach(self, visit, score, start, end):
         """A visited node's contribution to the rows that it links to, which are noted already."""
         links = self.links
         table = self.frontier
         slot: cython.int
         link: cython.longlong
-        weight: cython.double = self.shown_weight[node]
-        worth: cython.double = weight * self.shown_yield[node]
+        weight: cython.double = self.shown_weight[visit]
+        worth: cython.double = weight * self.shown_yield[visit]
         share: cython.double = score / (end - start) if end > start else 0.0
         for link in range(start, end):
             slot = table.slot_of[links.target[link]]
@@ -173,27 +172,27 @@ class Yields(Signal):
             return 4
         return 5
 
-    def show(self, node):
+    def show(self, visit):
         """Work out what a visited node passes on."""
-        usual: cython.double = self.levels[self.level(self.links.beta[node])]
-        children: cython.double = self.children[node] + self.patience
-        self.shown_children[node] = self.children[node]
-        self.shown_yield[node] = (self.brought[node] + self.patience * usual) / children
-        self.shown_weight[node] = children / self.patience
+        usual: cython.double = self.levels[self.level(self.links.beta[visit])]
+        children: cython.double = self.children[visit] + self.patience
+        self.shown_children[visit] = self.children[visit]
+        self.shown_yield[visit] = (self.brought[visit] + self.patience * usual) / children
+        self.shown_weight[visit] = children / self.patience
 
-    def pass_on(self, node):
+    def pass_on(self, visit):
         """Tell the children on the frontier of a yield that has changed."""
         links = self.links
         table = self.frontier
         slot: cython.int
         link: cython.longlong
-        weight: cython.double = self.shown_weight[node]
-        worth: cython.double = weight * self.shown_yield[node]
-        self.show(node)
-        weight = self.shown_weight[node] - weight
-        worth = self.shown_weight[node] * self.shown_yield[node] - worth
-        table.reserve_changes(links.last[node] - links.first[node])
-        for link in range(links.first[node], links.last[node]):
+        weight: cython.double = self.shown_weight[visit]
+        worth: cython.double = weight * self.shown_yield[visit]
+        self.show(visit)
+        weight = self.shown_weight[visit] - weight
+        worth = self.shown_weight[visit] * self.shown_yield[visit] - worth
+        table.reserve_changes(links.last[visit] - links.first[visit])
+        for link in range(links.first[visit], links.last[visit]):
             slot = table.slot_of[links.target[link]]
             if slot >= 0:
                 table.features[slot, self.weight] += weight
@@ -237,12 +236,10 @@ class Yields(Signal):
         links = self.links
         parents = children = 0
         brought = 0.0
-        link = links.in_head[table.row_node[slot]]
-        while link >= 0:
+        for parent in links.parents(table.row_node[slot]):
             parents += 1
-            children += self.children[links.in_source[link]]
-            brought += self.brought[links.in_source[link]]
-            link = links.in_next[link]
+            children += self.children[parent]
+            brought += self.brought[parent]
         row = table.features[slot]
         return (
             parents,
@@ -261,15 +258,14 @@ class Yields(Signal):
         """Compute everything anew, from what was seen so far."""
         links = self.links
         table = self.frontier
-        node: cython.int
+        visit: cython.int
         slot: cython.int
         block: cython.int
-        i: cython.longlong
         link: cython.longlong
         weight: cython.double
         worth: cython.double
         ranking: Tournament
-        self.due = self.visits + max(1, self.visits // 4)
+        self.due = links.visits + max(1, links.visits // 4)
         self.rescale()
         self.vocabulary.settle()
         for block in range(table.blocks):
@@ -279,12 +275,11 @@ class Yields(Signal):
                 table.features[slot, self.weight] = 0.0
                 table.features[slot, self.worth] = 0.0
                 table.features[slot, self.words] = 0.0
-        for i in range(self.visits):
-            node = self.sequence[i]
-            self.show(node)
-            weight = self.shown_weight[node]
-            worth = weight * self.shown_yield[node]
-            for link in range(links.first[node], links.last[node]):
+        for visit in range(links.visits):
+            self.show(visit)
+            weight = self.shown_weight[visit]
+            worth = weight * self.shown_yield[visit]
+            for link in range(links.first[visit], links.last[visit]):
                 slot = table.slot_of[links.target[link]]
                 if slot >= 0:
                     table.features[slot, self.weight] += weight
@@ -304,7 +299,7 @@ class Yields(Signal):
     def rescale(self):
         """The scales of scores, links and gains, and what pages of each level yield."""
         level: cython.int
-        i: cython.longlong
+        visit: cython.int
         brought: cython.double[::1] = np.zeros(LEVELS)
         children: cython.double[::1] = np.zeros(LEVELS)
         if self.positives > 0.0:
@@ -317,10 +312,10 @@ class Yields(Signal):
         usual: cython.double = (self.gained + GUESSES * (GUESS * self.unit)) / (
             self.samples + GUESSES
         )
-        for i in range(self.visits):
-            level = self.level(self.links.beta[self.sequence[i]])
-            brought[level] += self.brought[self.sequence[i]]
-            children[level] += self.children[self.sequence[i]]
+        for visit in range(self.links.visits):
+            level = self.level(self.links.beta[visit])
+            brought[level] += self.brought[visit]
+            children[level] += self.children[visit]
         for level in range(LEVELS):
             self.levels[level] = (brought[level] + LEVEL_PATIENCE * usual) / (
                 children[level] + LEVEL_PATIENCE

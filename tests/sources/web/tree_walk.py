@@ -32,7 +32,7 @@ class Walk:
         self.spans: list[tuple[str, int, int, bool]] = []
         self.title = ""
         self.base = Base(url)
-        tree = LexborHTMLParser(shallow(html), scripting=True)
+        tree = LexborHTMLParser(shallow(html.encode()).decode(), scripting=True)
         if tree.root is None:
             return
         for element in tree.root.css("base[href]"):

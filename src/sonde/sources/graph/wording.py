@@ -19,7 +19,7 @@ class Wording(NamedTuple):
     """The words of link ``i`` are ``words[first[i]:first[i + 1]]``, as numbers."""
 
     first: npt.NDArray[np.int64]
-    words: npt.NDArray[np.int32]
+    words: npt.NDArray[np.uint16]
 
 
 def wording(columns: pa.Table, names: pa.Array, targets: npt.NDArray[np.int32]) -> Wording | None:
@@ -35,7 +35,7 @@ def wording(columns: pa.Table, names: pa.Array, targets: npt.NDArray[np.int32]) 
         for link, target in enumerate(targets.tolist())
     ]
     np.cumsum([len(each) // 2 for each in words], out=first[1:])
-    return Wording(first, np.frombuffer(b"".join(words), "<u2").astype(np.int32))
+    return Wording(first, np.frombuffer(b"".join(words), "<u2").astype(np.uint16))
 
 
 def _texts(columns: pa.Table, name: str) -> Sequence[str]:

@@ -14,7 +14,7 @@ import re
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16-be"), (b"\xff\xfe", "utf-16-le"))
 
 _HEADER = re.compile(r"charset\s*=\s*[\"']?\s*([^\s\"';,]+)", re.IGNORECASE)
-_META = re.compile(rb"<meta[^>]{0,512}?charset\s*=\s*[\"']?\s*([a-z0-9_:.+-]{2,40})", re.IGNORECASE)
+_META = re.compile(rb"<meta[^>]{0,512}?charset\s*=\s*[\"']?\s*([a-z0-9_:.+-]{2,40})")
 _XML = re.compile(
     rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([a-z0-9_:.+-]{2,40})", re.IGNORECASE
 )
@@ -76,14 +76,22 @@ def decode(body: bytes, content_type: str = "") -> tuple[str, str]:
     return body.decode(codec, "replace"), codec
 
 
+def transcoded(body: bytes, content_type: str = "") -> tuple[bytes, str]:
+    """The body in UTF-8, and the name of the decoder that its text was made with."""
+    text, codec = decode(body, content_type)
+    if codec == "utf-8" and "\ufffd" not in text and not body.startswith(_BOMS[0][0]):
+        return body, codec
+    return text.encode("utf-8", "replace"), codec
+
+
 def _declared(body: bytes, content_type: str) -> str:
     """The declared decoder, or an empty string."""
     if "charset" in content_type.lower() and (found := _HEADER.search(content_type)):
         codec = _CODEC.get(found[1].lower(), "")
         if codec:
             return codec
-    head = body[:_PRESCAN]
-    declared = _META.search(head) or _XML.search(head)
+    head = body[:_PRESCAN].lower()
+    declared = (_META.search(head) if b"charset" in head else None) or _XML.match(head)
     if declared is None:
         return ""
     codec = _CODEC.get(declared[1].decode("ascii").lower(), "")

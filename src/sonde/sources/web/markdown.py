@@ -15,7 +15,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from ...errors import InputError
 from .address import Base
-from .charset import decode
+from .charset import decode, transcoded
 from .nesting import shallow
 
 
@@ -39,7 +39,7 @@ _SPECIAL = re.compile(r"([\\`*_\[\]])")
 
 def main_markdown(body: bytes, url: str, *, content_type: str = "") -> str:
     """The main text of an HTML body as Markdown."""
-    tree = LexborHTMLParser(shallow(decode(body, content_type)[0]), scripting=True)
+    tree = LexborHTMLParser(shallow(transcoded(body, content_type)[0]).decode(), scripting=True)
     if tree.body is None:
         return ""
     writer = _Writer(Base(url))

@@ -7,10 +7,9 @@ stop nesting at 512; here the page ends there, or where its attributes are too m
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from sonde.kernels import markup
+from sonde.kernels.names import Names
+from sonde.kernels.reach import reach
 
 MAX_DEPTH = 512
 MAX_ATTRIBUTES = 1_000
@@ -18,12 +17,11 @@ MAX_ATTRIBUTES = 1_000
 MAX_PAIRS = 20_000_000
 """The squares of all tags' numbers of attributes, added up: each is compared with each."""
 
-ELEMENTS: tuple[NDArray[np.uint64], NDArray[np.intc]] = markup.elements()  # type: ignore[no-untyped-call]
-"""The kernel's table of elements."""
+ELEMENTS = Names(markup.ELEMENTS)
+"""The kernels' table of elements."""
 
 
-def shallow(html: str) -> str:
-    """The HTML, or as much of it as comes before it would take too long."""
-    raw = html.encode("utf-8", "replace")
-    safe: int = markup.reach(raw, *ELEMENTS, MAX_DEPTH, MAX_ATTRIBUTES, MAX_PAIRS)
-    return html if safe == len(raw) else raw[:safe].decode("utf-8")
+def shallow(html: bytes) -> bytes:
+    """HTML in UTF-8, or as much of it as comes before it would take too long."""
+    safe: int = reach(html, ELEMENTS, MAX_DEPTH, MAX_ATTRIBUTES, MAX_PAIRS)
+    return html if safe == len(html) else html[:safe]

@@ -15,29 +15,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
-from .charset import decode
-from .reading import read
+from .charset import transcoded
+from .reading import PageLink, read
 from .simhash import simhash
 
 WINDOW = 50
 """Visible characters on either side of an anchor that belong to its window."""
 
-MAX_LENGTH = 10_000_000
-"""Characters of a document past this number are not read; the page says that it was cut."""
+MAX_SIZE = 10_000_000
+"""Bytes of a document (in UTF-8) past this number are not read; the page says that it was cut."""
 
 MAX_LINKS = 10_000
 """Links past this number on one page are not taken; the page says that it was cut."""
-
-
-class PageLink(NamedTuple):
-    """One link, in document order: where it goes and where its anchor stands in the text."""
-
-    url: str
-    start: int
-    end: int
-    nofollow: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,21 +70,27 @@ def read_page(
     >>> page.text, page.links[0].url, page.anchor(page.links[0])
     ('See the tide gauge now', 'http://a.example/x', 'the tide gauge')
     """
-    html, charset = decode(body, content_type)
-    found = read(html[:MAX_LENGTH], url, max_links)
+    html, charset = transcoded(body, content_type)
+    whole = len(html) <= MAX_SIZE
+    found = read(html if whole else _begun(html), url, max_links)
     return Page(
         url=url,
         title=found.title,
         language=(found.language or language).strip().replace("_", "-").partition(",")[0].lower(),
         text=found.text,
         content=found.content,
-        links=tuple(map(PageLink._make, found.links)),
+        links=tuple(found.links),
         canonical=found.canonical,
         robots=", ".join(found.robots),
         charset=charset,
-        cut=found.cut or len(html) > MAX_LENGTH,
+        cut=found.cut or not whole,
         needs_script=found.shell,
     )
+
+
+def _begun(html: bytes) -> bytes:
+    """As much of a document as is read, and no part of a character."""
+    return html[:MAX_SIZE].decode("utf-8", "ignore").encode()
 
 
 def plain_page(text: str, url: str, *, title: str = "") -> Page:

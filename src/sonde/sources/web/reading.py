@@ -1,22 +1,29 @@
 """An HTML document, read: text, links, and what it says of itself.
 
-The parser puts the document in order, and writes it out again; the kernel reads that in one pass
-(walking a tree from Python would cost more than all else that is done to a page). ``page`` explains
-what is visible and why.
+A document that is in order is read as it stands, by kernels, in one pass that sees whether it is so
+and one that reads it. Of any other a parser makes a tree and writes it out again, in order (to walk
+the tree from Python would cost more than all else that is done to a page). ``page`` explains what
+is visible and why.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from selectolax.lexbor import LexborHTMLParser
 
-from sonde.kernels import markup
+from sonde.kernels.markup import scan
+from sonde.kernels.names import Names
+from sonde.kernels.orderly import RULES, orderly
+from sonde.kernels.targets import followed
 
 from .address import Base
-from .nesting import ELEMENTS, shallow
+from .nesting import ELEMENTS, MAX_ATTRIBUTES, MAX_DEPTH, shallow
+from .references import CHARACTERS, resolved
 
 _MOUNT = "#root:empty,#app:empty,#__next:empty,#__nuxt:empty,app-root:empty,#svelte:empty"
 _MANY_SCRIPTS = 3
@@ -25,14 +32,36 @@ _SHELL_LINKS = 5
 _NOTES = 256  # tags in a head that are looked at
 _HREFS = 10  # for each link that is taken, so many hrefs are looked at
 
-_ATTRIBUTE = re.compile(r' ([^ ][^ =>]*)="([^"]*)"')
-_ENTITY = re.compile("&(amp|lt|gt|nbsp|quot);")
-_CHARACTER = {"amp": "&", "lt": "<", "gt": ">", "nbsp": "\xa0", "quot": '"'}
+_ATTRIBUTE = re.compile(
+    rb"""[\x09\x0a\x0c\x0d /]*([^\x09\x0a\x0c\x0d /][^\x09\x0a\x0c\x0d /=]*)
+    (?:[\x09\x0a\x0c\x0d ]*=[\x09\x0a\x0c\x0d ]*
+    (?:"([^"]*)"|'([^']*)'|([^\x09\x0a\x0c\x0d ]*)))?""",
+    re.VERBOSE,
+)
+_NOTED = {ord(name[0]): name for name in ("html", "title", "meta", "link", "base")}
+# Most links and metas say nothing of interest.
+_TELLING = {
+    "link": re.compile(b"canonical|&", re.IGNORECASE),
+    "meta": re.compile(b"robots|sonde|refresh|&", re.IGNORECASE),
+}
+_RULES = Names(RULES)
+
+
+class PageLink(NamedTuple):
+    """One link, in document order: where it goes and where its anchor stands in the text."""
+
+    url: str
+    start: int
+    end: int
+    nofollow: bool = False
+
+
+_MAKE = partial(tuple.__new__, PageLink)  # of a tuple, in half the time of a call
 
 
 @dataclass(slots=True)
 class Reading:
-    """What was found. ``links`` are (url, start, end, nofollow)."""
+    """What was found."""
 
     text: str = ""
     content: str = ""
@@ -40,74 +69,73 @@ class Reading:
     language: str = ""
     canonical: str | None = None
     robots: list[str] = field(default_factory=list)
-    links: list[tuple[str, int, int, bool]] = field(default_factory=list)
+    links: list[PageLink] = field(default_factory=list)
     cut: bool = False
     shell: bool = False  # little text, few links, scripts: an application draws the page
 
 
-def read(html: str, url: str, max_links: int) -> Reading:
-    """Read a document."""
-    within = shallow(html)
-    found = Reading(cut=len(within) < len(html))
-    # ``scripting`` keeps the content of a noscript in the head from spilling into the body.
-    tree = LexborHTMLParser(within, scripting=True)
-    ordered = tree.html or ""
-    raw = ordered.encode("utf-8", "replace")
-    size = len(raw)
+def read(html: bytes, url: str, max_links: int) -> Reading:
+    """Read a document in UTF-8."""
+    found = Reading()
+    ordered = html
+    if not orderly(html, _RULES, CHARACTERS, MAX_DEPTH, MAX_ATTRIBUTES):
+        within = shallow(html)
+        found.cut = len(within) < len(html)
+        ordered = (_tree(within).html or "").encode("utf-8", "replace")
+    size = len(ordered)
     text = np.empty(size, dtype=np.uint8)
     content = np.empty(size, dtype=np.uint8)
     stack = np.empty(size, dtype=np.intc)
     anchors = np.empty((min(size // 8, _HREFS * max_links), 7), dtype=np.intc)
-    notes = np.empty(_NOTES, dtype=np.intc)
-    length, apart, hrefs, noted, scripts, cut = markup.scan(
-        raw, *ELEMENTS, text, content, stack, anchors, notes
+    notes = np.empty((_NOTES, 2), dtype=np.intc)
+    length, apart, hrefs, noted, scripts, cut = scan(
+        ordered, ELEMENTS, CHARACTERS, text, content, stack, anchors, notes
     )
     found.text = text[:length].tobytes().decode()
     found.content = found.text if apart < 0 else content[:apart].tobytes().decode()
-    if size != len(ordered):  # places are in bytes: a view of them as characters
-        ordered = raw.decode("latin-1")
     base, refreshes = _heed(found, ordered, notes[:noted].tolist(), Base(url))
     links = found.links
-    links += [(target, 0, 0, False) for target in refreshes]
-    join = base.join
-    for start, stop, first, last, rel, rel_stop, _ in anchors[:hrefs].tolist():
-        target = join(_value(ordered[start:stop]))
-        if target is None or target == url:
-            continue
-        if len(links) >= max_links:
-            cut = True
-            break
-        nofollow = rel < rel_stop and "nofollow" in _value(ordered[rel:rel_stop]).lower().split()
-        links.append((target, first, last, nofollow))
-    found.cut = found.cut or cut
+    links += [PageLink(target, 0, 0) for target in refreshes]
+    more = followed(
+        ordered, anchors, hrefs, base.directory.known, base.follow, url, _MAKE, links, max_links
+    )
+    found.cut = found.cut or cut or more
     if scripts and len(found.text) < _SHELL_TEXT and len(links) < _SHELL_LINKS:
-        found.shell = scripts >= _MANY_SCRIPTS or tree.css_first(_MOUNT) is not None
+        found.shell = scripts >= _MANY_SCRIPTS or _tree(html).css_first(_MOUNT) is not None
     return found
 
 
-def _value(view: str) -> str:
-    """A value from the view of the bytes, its entities undone."""
-    text = view if view.isascii() else view.encode("latin-1").decode()
-    return _ENTITY.sub(_named, text) if "&" in text else text
+def _tree(html: bytes) -> LexborHTMLParser:
+    # ``scripting`` keeps the content of a noscript in the head from spilling into the body.
+    return LexborHTMLParser(html.decode(), scripting=True)
 
 
-def _named(entity: re.Match[str]) -> str:
-    return _CHARACTER[entity[1]]
+def _attributes(tag: bytes) -> dict[str, str]:
+    """The attributes of a tag, the first of each name."""
+    attributes: dict[str, str] = {}
+    for name, double, single, bare in _ATTRIBUTE.findall(tag):
+        value = resolved((double or single or bare).decode())
+        attributes.setdefault(name.decode().lower(), value)
+    return attributes
 
 
-def _heed(found: Reading, html: str, places: list[int], base: Base) -> tuple[Base, list[str]]:
+def _heed(
+    found: Reading, html: bytes, places: list[list[int]], base: Base
+) -> tuple[Base, list[str]]:
     """Take in what the head says; what links are relative to, and the URLs that it refreshes to."""
     refreshes: list[str] = []
     based = False
-    for place in places:
-        stop = html.index(">", place)
-        name, _, rest = html[place:stop].partition(" ")
+    for start, stop in places:
+        name = _NOTED[html[start] | 32]
         if name == "title":
             if not found.title:
-                title = html[stop + 1 : html.index("</title>", stop)]
-                found.title = " ".join(_value(title).split())
+                title = html[stop + 1 : html.index(b"<", stop)]
+                found.title = " ".join(resolved(title.decode()).split())
             continue
-        attributes = {key: _value(value) for key, value in _ATTRIBUTE.findall(" " + rest)}
+        tag = html[start + len(name) : stop]
+        if name in _TELLING and _TELLING[name].search(tag) is None:
+            continue
+        attributes = _attributes(tag)
         if name == "html":
             found.language = found.language or attributes.get("lang", "")
         elif name == "base":

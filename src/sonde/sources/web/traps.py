@@ -30,6 +30,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sonde.kernels import prints
+
 from .address import group_of, template_of
 from .simhash import word_pairs
 
@@ -82,7 +84,7 @@ class TrapDetector:
     def observe(self, url: str, content: str) -> bool:
         """Take in a visited page's content; whether it was fresh among its like."""
         shapes = _shapes(url)
-        *_, place = shapes.values()  # the widest
+        place = shapes[-1]  # the widest
         fresh = self._is_fresh(place, word_pairs(content[:_READ]))
         self._tally(url, shapes, fresh)
         return fresh
@@ -94,8 +96,8 @@ class TrapDetector:
         """
         self._tally(url, _shapes(url), fresh)
 
-    def _tally(self, url: str, shapes: dict[str, str], fresh: bool) -> None:
-        for shape in shapes.values():
+    def _tally(self, url: str, shapes: tuple[str, ...], fresh: bool) -> None:
+        for shape in shapes:
             tally = self._tallies.setdefault(shape, _Tally())
             tally.add(fresh)
             self._note(shape, tally)
@@ -115,12 +117,11 @@ class TrapDetector:
                 self._read.pop(next(iter(self._read)))
             self._read[place] = pairs
             return True
-        at = known.searchsorted(pairs)
-        at[at == len(known)] = 0
-        new = pairs if len(known) == 0 else pairs[known[at] != pairs]
-        room = len(known) + len(new) <= _MOST_PAIRS
-        self._read[place] = np.sort(np.concatenate((known, new))) if room else pairs
-        return len(new) >= _NEW_ENOUGH or len(new) > _NEW_SHARE * len(pairs)
+        merged = np.empty(len(known) + len(pairs), dtype=np.uint32)
+        new: int = prints.merge(known, pairs, merged)
+        size = len(known) + new
+        self._read[place] = merged[:size].copy() if size <= _MOST_PAIRS else pairs
+        return new >= _NEW_ENOUGH or new > _NEW_SHARE * len(pairs)
 
     def factor(self, url: str) -> float:
         """What to multiply a link's promise with: 1 for places not known to be stale."""
@@ -128,9 +129,10 @@ class TrapDetector:
         if not shares:
             return 1.0
         least = 1.0
-        for shape in _shapes(url).values():
-            if shape in shares and shares[shape] < least:
-                least = shares[shape]
+        for shape in _shapes(url):
+            share = shares.get(shape, 1.0)
+            if share < least:
+                least = share
         return least
 
     def verdict(self, url: str) -> str | None:
@@ -140,8 +142,9 @@ class TrapDetector:
             return grown
         if group_of(url) not in self._suspects:
             return None
-        for level, shape in _shapes(url).items():
+        for place, shape in enumerate(_shapes(url)):
             tally = self._tallies.get(shape)
+            level = "template" if place == 0 else "path" if shape.endswith("?*") else "directory"
             enough = _ENOUGH[level]
             if tally is not None and tally.visits >= enough:
                 fresh = tally.fresh(enough)
@@ -199,14 +202,14 @@ def growing(url: str) -> str | None:
 
 
 @lru_cache(maxsize=16_384)  # a site's pages link to each other
-def _shapes(url: str) -> dict[str, str]:
-    """The shapes that a URL is tallied under, by level; the root's directory is not one."""
+def _shapes(url: str) -> tuple[str, ...]:
+    """The shapes that a URL is tallied under, the widest last; the root's directory is not one."""
     template = template_of(url)
     path, query, _ = template.partition("?")
-    shapes = {"template": template}
+    shapes = [template]
     if query:
-        shapes["path"] = path + "?*"
+        shapes.append(path + "?*")
     directory = path[: path.rindex("/") + 1]
     if directory.count("/") > 3:
-        shapes["directory"] = directory + "*"
-    return shapes
+        shapes.append(directory + "*")
+    return tuple(shapes)

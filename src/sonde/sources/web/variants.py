@@ -137,9 +137,14 @@ class VariantLearner:
             if spell(source) == target:
                 evidence.votes[direction] += 1
 
+    @property
+    def learned(self) -> bool:
+        """Whether any rule holds or may come to hold anywhere."""
+        return bool(self._evidence)
+
     def canonical(self, url: str) -> str:
         """The spelling that stands for a normalised URL on its site, by the rules that hold."""
-        site = self._evidence.get(_site(url)) if self._evidence else None
+        site = self._evidence.get(_site(url))
         if site is None:
             return url
         for rule, spellings in RULES.items():
