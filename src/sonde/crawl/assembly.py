@@ -16,7 +16,7 @@ from sonde.crawl.hosts import Hosts
 from sonde.crawl.memory import Memory
 from sonde.crawl.scope import Scope
 from sonde.crawl.settings import Settings
-from sonde.kernels.targets import gathered
+from sonde.kernels.targets import gathered, grouped
 from sonde.records import Failure, Lease, Link, Outcome, Place, Skip
 from sonde.scorers.document import Scorer
 from sonde.sources.facts import PageFacts, PageVisit
@@ -43,6 +43,12 @@ FEEDS = frozenset(
         "application/x-gzip",
     )
 )
+
+
+def _group_of(url: str) -> str:
+    """One string a host, not one a link: there are a million links to remember."""
+    return intern(group_of(url))
+
 
 Keep = Callable[[Response], str | None]
 """Stores a response and says where; ``None`` where pages are not kept."""
@@ -217,6 +223,8 @@ class Assembler:
         now: float,
     ) -> list[Link]:
         """The links to follow, each target once, with the sum of its promises and its words."""
+        if len(alphas) != len(page.links):
+            raise ValueError(f"{len(alphas)} scores for {len(page.links)} links of {page.url}")
         explorer, refuse = self.book.explorer, self.book.journal.refuse
         number_of = explorer.number_of
         renamed: dict[str, str] = {}
@@ -241,7 +249,7 @@ class Assembler:
 
         targets, promises, starts, ends = gathered(
             page.links,
-            alphas,
+            list(alphas),
             explorer.register,
             self.memory.aliases,
             self.memory.variants.learned,
@@ -260,9 +268,7 @@ class Assembler:
         if explorer.placed:
             known = self._places(page.links, renamed)
             places = [known.get(target) for target in targets]
-        # One string a host, not one a link: there are a million links to remember.
-        groups = [intern(group_of(target)) for target in targets]
-        return list(map(Link, targets, promises, groups, places, words))
+        return list(map(Link, targets, promises, grouped(targets, _group_of), places, words))
 
     def _places(self, links: Sequence[PageLink], renamed: Mapping[str, str]) -> dict[str, Place]:
         """What a page says by its links' URLs: by all of them, also those that are not followed."""

@@ -214,7 +214,7 @@ def point_of(
 @cython.exceptval(check=False)
 def is_blank(code: cython.uint) -> cython.bint:
     """White space as HTML has it."""
-    return code == 32 or 9 <= code <= 10 or 12 <= code <= 13
+    return code <= 32 and (code == 32 or 9 <= code <= 10 or 12 <= code <= 13)
 
 
 @cython.cfunc
@@ -436,12 +436,13 @@ def scan(
                 start += 1
             stop = start
             key = FIRST
-            while stop < size and not is_blank(codes[stop]):
+            while stop < size:
                 code = codes[stop]
-                if code == 62 or code == 47:
-                    break
-                if 65 <= code <= 90:
-                    code |= 32
+                if code <= 90:  # no small letter
+                    if code == 62 or code == 47 or is_blank(code):
+                        break
+                    if code >= 65:
+                        code |= 32
                 key = ((key ^ code) * PRIME) & MASK
                 stop += 1
             action = elements.number(key)
@@ -478,12 +479,15 @@ def scan(
                     continue
                 name = end
                 key = FIRST
-                while end < size and not is_blank(codes[end]):
+                while end < size:
                     code = codes[end]
-                    if code == 62 or code == 47 or (code == 61 and end > name):
-                        break
-                    if 65 <= code <= 90:
-                        code |= 32
+                    if code <= 90:
+                        if code == 62 or code == 47 or is_blank(code):
+                            break
+                        if code == 61 and end > name:
+                            break
+                        if code >= 65:
+                            code |= 32
                     key = ((key ^ code) * PRIME) & MASK
                     end += 1
                 value = end

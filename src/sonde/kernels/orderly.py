@@ -122,7 +122,7 @@ def is_letter(code: cython.uint) -> cython.bint:
 @cython.exceptval(check=False)
 def is_blank(code: cython.uint) -> cython.bint:
     """White space as HTML has it."""
-    return code == 32 or 9 <= code <= 10 or 12 <= code <= 13
+    return code <= 32 and (code == 32 or 9 <= code <= 10 or 12 <= code <= 13)
 
 
 @cython.cfunc
@@ -260,12 +260,13 @@ def attributes_end(
         count += 1
         if count > most:
             return -1
-        while at < size and not is_blank(codes[at]):
+        while at < size:
             code = codes[at]
-            if code == 61 or code == 62 or code == 47:
-                break
-            if code == 34 or code == 39 or code == 60:
-                return -1
+            if code <= 62:  # letters lie beyond
+                if code == 61 or code == 62 or code == 47 or is_blank(code):
+                    break
+                if code == 34 or code == 39 or code == 60:
+                    return -1
             at += 1
         while at < size and is_blank(codes[at]):
             at += 1
@@ -375,10 +376,18 @@ def is_orderly(
         code = codes[at]
         if code != 60:
             silent = over or (TABLE <= top <= ROW) or top == COLUMNS or top == HEAD
-            while at < size:
+            stop = found(codes, at, 60)
+            if not silent and depth > 0 and top != HTML:  # any text will do
+                while at < stop:
+                    if codes[at] == 38:
+                        at = reference(codes, at, characters)
+                        if at < 0:
+                            return False
+                    else:
+                        at += 1
+                continue
+            while at < stop:
                 code = codes[at]
-                if code == 60:
-                    break
                 if code == 38:
                     at = reference(codes, at, characters)
                     if at < 0:
@@ -423,14 +432,17 @@ def is_orderly(
             start += 1
         stop = start
         key = FIRST
-        while stop < size and not is_blank(codes[stop]):
+        if start < size and not is_letter(codes[start]):
+            return False
+        while stop < size:
             code = codes[stop]
-            if code == 62 or code == 47:
-                break
-            if code == 60 or (stop == start and not is_letter(code)):
-                return False
-            if 65 <= code <= 90:
-                code |= 32
+            if code <= 90:
+                if code == 62 or code == 47 or is_blank(code):
+                    break
+                if code == 60:
+                    return False
+                if code >= 65:
+                    code |= 32
             key = ((key ^ code) * PRIME) & MASK
             stop += 1
         if stop == start or stop >= size:

@@ -7,7 +7,7 @@ of the caller, by functions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import cython
@@ -54,8 +54,8 @@ def followed(
 
 
 def gathered(
-    links: Sequence[tuple[str, int, int, bool]],
-    alphas: Sequence[float],
+    links: tuple,
+    alphas: list,
     register: Register,
     aliases: dict,
     ask: cython.bint,
@@ -79,12 +79,14 @@ def gathered(
     number: cython.Py_ssize_t
     start: cython.Py_ssize_t
     end: cython.Py_ssize_t
+    link: tuple
     if shun is not None:
-        for link in links:
+        for number in range(len(links)):
+            link = cython.cast(tuple, links[number])
             if link[3]:
                 shun(link[0])
     for number in range(len(links)):
-        link = links[number]
+        link = cython.cast(tuple, links[number])
         if shun is not None and link[3]:
             continue
         url: str = link[0]
@@ -119,3 +121,17 @@ def gathered(
             starts[place] = start
             ends[place] = end
     return targets, promises, starts, ends
+
+
+def grouped(targets: list, group_of: Callable[[str], str]) -> list[str]:
+    """The groups of URLs. Most have that of the URL before: the same up to their path."""
+    groups: list[str] = []
+    target: str
+    before: str = ""
+    group = ""
+    for target in targets:
+        if not before or not target.startswith(before):
+            group = group_of(target)
+            before = target[: target.index("/", 8) + 1]
+        groups.append(group)
+    return groups

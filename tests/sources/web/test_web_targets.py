@@ -72,7 +72,7 @@ def test_each_target_once(
 
     alphas = [float(2**place) for place in range(len(links))]
     found = kernel.gathered(
-        links, alphas, nodes, aliases, ask, admit, shunned.append if heeds else None
+        tuple(links), alphas, nodes, aliases, ask, admit, shunned.append if heeds else None
     )
     expected = plain(links, alphas, known, aliases, refused, heeds)
     assert list(zip(*found, strict=True)) == [(name, *rest) for name, rest in expected.items()]

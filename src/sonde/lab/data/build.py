@@ -60,6 +60,7 @@ class Built:
 
     folders: list[Path]
     about: list[dict[str, Any]]
+    notes: tuple[str, ...] = ()  # what a user may not expect of them
 
 
 def build(recipe: Recipe, target: Path, *, jobs: int | None = None, quiet: bool = True) -> Built:
@@ -86,10 +87,11 @@ def build(recipe: Recipe, target: Path, *, jobs: int | None = None, quiet: bool 
         counts, scoring = makers[recipe.kind](recipe, folders, processes, problems, meter)
         about = [
             _about(recipe, label, counts | own, problems, time.monotonic() - began)
+            | ({"notes": folders.notes} if folders.notes else {})
             for label, own in zip(recipe.labels, scoring, strict=True)
         ]
         folders.finish(about)
-    return Built(folders.folders, about)
+    return Built(folders.folders, about, tuple(folders.notes))
 
 
 def _wiki(

@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from sonde.errors import InputError
 from sonde.lab.data.clock import seconds_from
+from sonde.lab.data.draft import listed
 from sonde.lab.data.edgelist import scoring
 from sonde.lab.data.pairs import NEVER, Pairs
 from sonde.lab.data.pool import in_order
@@ -133,7 +134,10 @@ def build_posts(
                 for number, text in zip(authors, bundle.texts, strict=True):
                     texts.setdefault(number, []).append(text)
     if not posts:
-        raise InputError(f"{path}: no posts in it that can be read")
+        raise InputError(
+            f"{path}: no posts in it that can be read{listed(problems)}; "
+            "say where they are, as in --columns author=user.name,text=body"
+        )
     grouped = pairs.grouped()
     betas, alphas = f_of(totals[: len(accounts)]), f_of(grouped.sums)
     names = pa.array(list(accounts), pa.string())

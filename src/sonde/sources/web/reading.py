@@ -38,8 +38,12 @@ _ATTRIBUTE = re.compile(
     (?:"([^"]*)"|'([^']*)'|([^\x09\x0a\x0c\x0d ]*)))?""",
     re.VERBOSE,
 )
-_TELLING = {b"link": (b"canonical",), b"meta": (b"robots", b"sonde", b"refresh")}
-_NAME = re.compile(b"[a-zA-Z]+")
+_NOTED = {ord(name[0]): name for name in ("html", "title", "meta", "link", "base")}
+# Most links and metas say nothing of interest.
+_TELLING = {
+    "link": re.compile(b"canonical|&", re.IGNORECASE),
+    "meta": re.compile(b"robots|sonde|refresh|&", re.IGNORECASE),
+}
 _RULES = Names(RULES)
 
 
@@ -122,24 +126,23 @@ def _heed(
     refreshes: list[str] = []
     based = False
     for start, stop in places:
-        name = _NAME.findall(html, start, start + 8)[0].lower()
-        if name == b"title":
+        name = _NOTED[html[start] | 32]
+        if name == "title":
             if not found.title:
                 title = html[stop + 1 : html.index(b"<", stop)]
                 found.title = " ".join(resolved(title.decode()).split())
             continue
         tag = html[start + len(name) : stop]
-        said = tag.lower()
-        if b"&" not in said and not any(word in said for word in _TELLING.get(name, (b"",))):
+        if name in _TELLING and _TELLING[name].search(tag) is None:
             continue
         attributes = _attributes(tag)
-        if name == b"html":
+        if name == "html":
             found.language = found.language or attributes.get("lang", "")
-        elif name == b"base":
+        elif name == "base":
             target = base.join(attributes.get("href", "")) if not based else None
             if target is not None:
                 base, based = Base(target), True
-        elif name == b"link":
+        elif name == "link":
             if found.canonical is None and "canonical" in attributes.get("rel", "").lower().split():
                 found.canonical = base.join(attributes.get("href", ""))
         elif attributes.get("name", "").lower() in ("robots", "sonde"):

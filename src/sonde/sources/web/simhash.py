@@ -34,12 +34,8 @@ def simhash(text: str) -> int:
     long = len(raw) >= _LONG
     # A script that puts spaces between its words?
     spaced = long and raw.count(b" ", 0, -8) * _SPACED >= len(raw)
-    votes = np.zeros(64, dtype=np.intc)
-    taken: int = prints.vote(raw, spaced, long, votes)
-    if taken == 0:  # a long text that repeats one run for ever
-        return 0
-    bits = np.packbits(votes * 2 > taken, bitorder="little")
-    return int.from_bytes(bits.tobytes(), "big") or 1
+    found: int = prints.majority_of(raw, spaced, long, np.zeros(64, dtype=np.uint64))
+    return found  # 0 for a long text that repeats one run for ever
 
 
 def word_pairs(text: str) -> NDArray[np.uint32]:
