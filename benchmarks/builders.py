@@ -4,17 +4,20 @@
 
 A source is a MediaWiki dump (``.xml...``), an archive of pages (``.tar...``, WARC, WACZ) or posts
 (``.tsv...``). A ``.bz2`` dump is also read as one of many streams and as ``.zst``, and these are
-made so many ``--times`` as long, under other titles, so that the start of the workers, a fixed
-cost, does not weigh. Decompression is the standard library's (or zstandard's), on one thread, and
-its output is dropped. Each figure is the best of some rounds.
+made so many ``--times`` as long, under other titles, so that fixed costs do not weigh. A ``.tar``
+of pages is also read as a folder and as a WARC file. Decompression, or reading where nothing is
+compressed, is the standard library's (or zstandard's), on one thread, and its output is dropped.
+Each figure is the best of some rounds.
 """
 
 from __future__ import annotations
 
 import argparse
 import bz2
+import io
 import os
 import re
+import tarfile
 import tempfile
 import time
 from collections import Counter
@@ -25,6 +28,8 @@ from pathlib import Path
 
 import zstandard
 from machine import describe
+from warcio.statusandheaders import StatusAndHeaders  # type: ignore[import-untyped]
+from warcio.warcwriter import WARCWriter  # type: ignore[import-untyped]
 
 from sonde.lab.data import Recipe, build
 from sonde.lab.data.streams import chunks, open_raw
@@ -32,11 +37,13 @@ from sonde.lab.data.streams import chunks, open_raw
 KEYWORDS = ("music", "war", "software")
 STEP = 1 << 16
 PAGES = 100  # in each stream of a multistream dump
-ROUNDS = 2
+ROUNDS = 3
 
 
 def decompressed(path: Path) -> int:
-    """Bytes in a file, decompressed by one thread and dropped."""
+    """Bytes in a file or folder, decompressed by one thread and dropped."""
+    if path.is_dir():
+        return sum(len(file.read_bytes()) for file in path.rglob("*") if file.is_file())
     with open_raw(path) as raw:
         if path.suffix == ".bz2":
             return sum(map(len, _bunzip(iter(lambda: raw.read(STEP), b""))))
@@ -104,11 +111,36 @@ def multiplied(path: Path, times: int, folder: Path) -> list[Path]:
     return [single, several, zst]
 
 
+def unpacked(path: Path, folder: Path) -> list[Path]:
+    """An archive of pages as a folder and as a WARC file."""
+    pages = folder / f"{path.name.partition('.')[0]}, a folder"
+    warc = folder / f"{path.name.partition('.')[0]}.warc.gz"
+    head = StatusAndHeaders("200 OK", [("Content-Type", "text/html")], protocol="HTTP/1.1")
+    with tarfile.open(path) as archive, warc.open("wb") as out:
+        writer = WARCWriter(out, gzip=True)
+        for member in archive:
+            file = archive.extractfile(member) if member.isfile() else None
+            if file is None or not member.name.endswith((".htm", ".html")):
+                continue
+            body = file.read()
+            target = pages / member.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(body)
+            url = f"http://pages.example/{member.name}"
+            writer.write_record(
+                writer.create_warc_record(
+                    url, "response", payload=io.BytesIO(body), http_headers=head
+                )
+            )
+    return [pages, warc] if pages.exists() else []
+
+
 def rows_of(path: Path, jobs: list[int]) -> Iterator[str]:
     size = decompressed(path) / 1e6
     wall, spent = measured(lambda: decompressed(path))
     yield (
-        f"| {path.name} | decompression | {size:.0f} | {wall:.2f} | {spent:.2f} "
+        f"| {path.name} | {'reading' if path.is_dir() else 'decompression'} | {size:.0f} "
+        f"| {wall:.2f} | {spent:.2f} "
         f"| {size / wall:.0f} | 1.00 | 1.00 |"
     )
     for count in jobs:
@@ -140,6 +172,8 @@ def main() -> None:
             paths.append(path)
             if path.name.endswith(".xml.bz2"):
                 paths += multiplied(path, args.times, Path(folder))
+            elif ".tar" in path.suffixes:
+                paths += unpacked(path, Path(folder))
         for path in paths:
             for row in rows_of(path, args.jobs):
                 print(row, flush=True)

@@ -226,21 +226,25 @@ def contend(name: str, start: str, pages: int) -> None:
 def idle(name: str) -> None:
     """What importing costs, which is no part of a page."""
     modules = {
-        "sonde": ["sonde.crawl"],
+        "sonde": ["sonde.crawl", "sonde.crawl.web", "sonde.kernels"],
         "Scrapy": ["scrapy.crawler", "scrapy.linkextractors", "selectolax.lexbor"],
         "bare": ["aiohttp", "can_ada", "selectolax.lexbor", "uvloop"],
     }
     for module in modules[name.partition(" ")[0].rstrip(",")]:
-        importlib.import_module(module)
+        imported = importlib.import_module(module)
+        if module == "sonde.kernels":
+            imported.load("compiled")
     usage = resource.getrusage(resource.RUSAGE_SELF)
     print(json.dumps({"cpu": usage.ru_utime + usage.ru_stime}))
 
 
 def known_urls(count: int) -> None:
-    """Resident memory with so many URLs known to the explorer and the book of a crawl."""
+    """Resident memory with so many URLs known to the explorer and the book of a crawl. Every link
+    has words of its own, as many as there can be."""
     from sonde.crawl.book import Book
     from sonde.explorer import Explorer
     from sonde.records import Link, Spend, Visit
+    from sonde.sources.words import link_words
     from sonde.store.run import Run
 
     with tempfile.TemporaryDirectory() as folder:
@@ -256,12 +260,14 @@ def known_urls(count: int) -> None:
                 made += 1
                 host = sys.intern(f"www.host-{made % 1000}.example")
                 url = f"https://{host}/section/{made % 97}/a-page-about-something-{made}.html"
-                links.append(Link(url, (made % 7) / 7, host))
+                words = link_words("a page about something", url, " ".join(map(str, range(10, 30))))
+                links.append(Link(url, (made % 7) / 7, host, words=words))
             book.tell(lease, Visit(score=float(made % 3), links=links))
             run.journal.commit()
         status = Path("/proc/self/status").read_text()
-        resident = next(line for line in status.splitlines() if line.startswith("VmRSS"))
-        print(json.dumps({"memory": int(resident.split()[1]) / 1024}))
+        found = dict(line.split(":", 1) for line in status.splitlines())
+        resident, peak = (int(found[name].split()[0]) / 1024 for name in ("VmRSS", "VmHWM"))
+        print(json.dumps({"memory": resident, "peak": peak}))
         run.close()
 
 
@@ -342,7 +348,11 @@ def compare(folder: Path, site: str, pages: int, rounds: int, scrapy: str) -> st
         memory = max(one["memory"] for one in figures[name])
         lines.append(f"| {name} | {rates[name]:.0f} | {rates[name] / base:.2f} | {memory:.0f} |")
     if known is not None:
-        lines += ["", f"Resident memory with 1,000,000 known URLs: {known['memory']:.0f} MB."]
+        memory, peak = known["memory"], known["peak"]
+        lines += [
+            "",
+            f"Resident memory with 1,000,000 known URLs: {memory:.0f} MB, at most {peak:.0f} MB.",
+        ]
     return "\n".join(lines) + "\n"
 
 

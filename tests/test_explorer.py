@@ -165,7 +165,10 @@ def test_a_retold_log_and_a_snapshot_go_on_alike(
     state = snapshot.capture(schedule.explorer)
     assert state is not None
     original = schedule.explorer
-    assert snapshot.restore(restored, state, original._nodes, original._group_of)
+    numbers = range(original.known)
+    nodes = [original.node_of(number) for number in numbers]
+    groups = [original._group_of(number) for number in numbers]
+    assert snapshot.restore(restored, state, nodes, groups)
     assert snapshot.capture(restored) == state
     for lease in schedule.flying:
         for explorer in (original, retold, restored):

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from sonde import kernels
 from sonde.budgets import Account, Budget, budget_from
 from sonde.errors import InputError, LeaseError
 from sonde.estimators import DEFAULT, Estimator, assemble, estimator_from
@@ -28,7 +29,6 @@ from sonde.records import Failure, Group, Lease, Link, Node, Outcome, Place, Spe
 from sonde.strategies import Strategy, strategy_from
 
 ONE_REQUEST = Spend(requests=1)
-_UNPLACED = Place(None, None)
 
 
 @dataclass(slots=True)
@@ -83,12 +83,12 @@ class Explorer:
         self.total = 0.0
         self.visits = 0
         self._truth = truth
-        self._numbers: dict[Node, int] = {}
-        self.number_of: Callable[[Node], int | None] = self._numbers.get
+        self._register = kernels.load(engine).register.Register()
+        self.number_of: Callable[[Node], int | None] = self._register.get
         """The number of a known node, in order of discovery; ``None`` for one never seen."""
-        self._nodes: list[Node] = []
         self._groups: dict[Group, int] = {}
-        self._group_of: list[Group] = []
+        self._group_names: list[Group] = []
+        self._linked: list[int] = []
         self._domains: dict[Hashable, int] = {}
         self._basenames: dict[Hashable, int] = {}
         self._new_seeds: list[int] = []
@@ -114,21 +114,18 @@ class Explorer:
     def _number(self, node: Node, group: Group, place: Place | None = None) -> int:
         """The number of a node, in order of discovery; a new one if it was not known. Its group
         and its place are those of the link that it was discovered by."""
-        number = self._numbers.get(node)
-        if number is not None:
-            return number
-        number = len(self._nodes)
-        self._numbers[node] = number
-        self._nodes.append(node)
+        known = len(self._register)
+        number: int = self._register.number(node)
+        if number == known:
+            self._welcome(number, group, place)
+        return number
+
+    def _welcome(self, number: int, group: Group, place: Place | None) -> None:
         model = self._model
         if number >= model.frontier.slot_of.shape[0]:
-            model.reserve_nodes(number + number // 4 + 16)
+            model.reserve_nodes(number + number // 8 + 16)
         if self.grouped:
-            if group not in self._groups:
-                self._groups[group] = len(self._groups)
-                model.frontier.reserve_groups(len(self._groups))
-            model.frontier.node_group[number] = self._groups[group]
-            self._group_of.append(group)
+            model.frontier.node_group[number] = self._group_number(group)
         if place is not None and model.places is not None:
             model.places.know(
                 number,
@@ -137,11 +134,21 @@ class Explorer:
             )
         if self._truth is not None:
             model.neighbourhood.know(number, self._true_gain(number))
+
+    def _group_number(self, group: Group) -> int:
+        number = self._groups.get(group)
+        if number is None:
+            number = self._groups[group] = len(self._groups)
+            self._group_names.append(group)
+            self._model.frontier.reserve_groups(number + 1)
         return number
+
+    def _group_of(self, number: int) -> Group:
+        return self._group_names[self._model.frontier.node_group[number]] if self.grouped else None
 
     def _true_gain(self, number: int) -> float:
         assert self._truth is not None
-        node = self._nodes[number]
+        node = self._register.node(number)
         return gain_of(self.objective, node, self._truth(node))
 
     def _true_gains(self, numbers: Iterable[int]) -> Floats:
@@ -151,7 +158,7 @@ class Explorer:
         """Nodes to visit first, in this order; a ``Link`` gives a seed its group."""
         for seed in seeds:
             node, group = (seed.target, seed.group) if isinstance(seed, Link) else (seed, None)
-            known = len(self._nodes)
+            known = len(self._register)
             number = self._number(node, group)
             if number == known:
                 self._new_seeds.append(number)
@@ -195,7 +202,7 @@ class Explorer:
         waiting: deque[int] = deque()
         while self._seeds and len(leases) < count:
             number = self._seeds.popleft()
-            if groups is not None and self._group_of[number] not in groups:
+            if groups is not None and self._group_of(number) not in groups:
                 waiting.append(number)
                 continue
             if not self.account.hold(hold):
@@ -237,8 +244,8 @@ class Explorer:
         self._open[self._leases] = Open(number, hold, leaf, snapshot)
         return Lease(
             number=self._leases,
-            node=self._nodes[number],
-            group=self._group_of[number] if self.grouped else None,
+            node=self._register.node(number),
+            group=self._group_of(number),
             predicted=None if predicted is None or math.isnan(predicted) else predicted,
             chooser="seed" if leaf < 0 else self._choosers[leaf],
             arm=leaf,
@@ -251,7 +258,7 @@ class Explorer:
         fresh explorer the state of the one that wrote the log.
         """
         self._begin_seeds()
-        number = self._numbers[lease.node]
+        number = self._register.find(lease.node)
         snapshot = None
         if lease.arm < 0:
             hold = Spend() if self.free_seeds else hold
@@ -294,7 +301,7 @@ class Explorer:
 
     def _opened(self, lease: Lease) -> Open:
         opened = self._open.get(lease.number)
-        if opened is None or self._nodes[opened.number] != lease.node:
+        if opened is None or self._register.find(lease.node) != opened.number:
             raise LeaseError(f"lease {lease.number} of {lease.node!r} is not open")
         return opened
 
@@ -324,11 +331,7 @@ class Explorer:
     def _told(self, own: int, links: Sequence[Link]) -> tuple[list[int], list[float], list[bytes]]:
         """The targets of links with their scores and words; parallel links count as one, at the
         first one's place, and links to the node itself not at all."""
-        known = self._numbers
-        try:
-            targets = [known[link.target] for link in links]
-        except KeyError:
-            targets = [self._number(link.target, link.group, link.place) for link in links]
+        targets = self._linked = self._numbers_of(links)
         if own not in targets and len(set(targets)) == len(targets):
             return targets, [link.score for link in links], [link.words for link in links]
         alphas: dict[int, float] = {}
@@ -339,21 +342,27 @@ class Explorer:
                 words[target] = words.get(target, b"") + link.words
         return list(alphas), list(alphas.values()), list(words.values())
 
+    def _numbers_of(self, links: Sequence[Link]) -> list[int]:
+        """The numbers of the targets; new ones become known, in the order of the links."""
+        known = len(self._register)
+        numbers: list[int] = self._register.number_all([link.target for link in links])
+        if len(self._register) > known:
+            for number, link in zip(numbers, links, strict=True):
+                if number == known:
+                    self._welcome(number, link.group, link.place)
+                    known += 1
+        return numbers
+
     def _tell_places(self, start: int, targets: list[int], links: Sequence[Link]) -> None:
         """The URL measures of the links, those of the first of parallel ones."""
-        told: list[Any] = [link.place for link in links]
-        if len(told) != len(targets) or None in told:
+        told = [link.place for link in links]
+        if len(told) != len(targets):
             first: dict[int, Place] = {}
-            for link in links:
-                if link.place is not None:
-                    first.setdefault(self._numbers[link.target], link.place)
-            told = [first.get(target, _UNPLACED) for target in targets]
-        self._model.places.append(
-            start,
-            [place[2] for place in told],
-            [place[3] for place in told],
-            [place[4] for place in told],
-        )
+            for target, place in zip(self._linked, told, strict=True):
+                if place is not None:
+                    first.setdefault(target, place)
+            told = [first.get(target) for target in targets]
+        self._model.places.append(start, told)
 
     def _put_back(self, opened: Open) -> None:
         if opened.leaf < 0:
@@ -397,14 +406,25 @@ class Explorer:
         """What is held for an open lease."""
         return self._opened(lease).held
 
+    @property
+    def register(self) -> Any:
+        """The kernel's register of all nodes ever seen."""
+        return self._register
+
     def node_of(self, number: int) -> Node:
         """The node of a number."""
-        return self._nodes[number]
+        node: Node = self._register.node(number)
+        return node
+
+    @property
+    def linked(self) -> Sequence[int]:
+        """The numbers of the targets of the visit that was told last, link by link."""
+        return self._linked
 
     @property
     def known(self) -> int:
         """How many nodes were ever seen: the next one gets this number."""
-        return len(self._nodes)
+        return len(self._register)
 
     def rank(self, lease: Lease, limit: int = 100) -> int:
         """Where an open lease's node stood among all frontier nodes, by its chooser's estimate
@@ -418,10 +438,10 @@ class Explorer:
 
     def waits(self, node: Node) -> bool:
         """Whether a node is on the frontier, seeds in waiting not included."""
-        number = self._numbers.get(node)
+        number = self._register.find(node)
         frontier = self._model.frontier
         return (
-            number is not None
+            number >= 0
             and number < frontier.slot_of.shape[0]
             and frontier.slot_of[number] >= 0
             and bool(frontier.row_live[frontier.slot_of[number]])
@@ -436,7 +456,7 @@ class Explorer:
         if not self.waits(node):
             return []
         frontier = self._model.frontier
-        slot = int(frontier.slot_of[self._numbers[node]])
+        slot = int(frontier.slot_of[self._register.find(node)])
         opinions = []
         for estimator, leaf in zip(self.estimator.leaves(), frontier.leaves, strict=True):
             name = str(estimator)

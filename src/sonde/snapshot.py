@@ -115,7 +115,7 @@ def capture(explorer: Explorer) -> bytes | None:
     facts = {
         "form": FORM,
         "estimator": str(explorer.estimator),
-        "nodes": len(explorer._nodes),
+        "nodes": explorer.known,
         "leases": explorer._leases,
         "open": leases,
         "seeds": list(explorer._seeds),
@@ -160,11 +160,9 @@ def restore(
     for leaf in explorer._model.frontier.leaves:
         leaf.catch_up()
     for node, group in zip(nodes[: facts["nodes"]], groups, strict=False):
-        explorer._numbers[node] = len(explorer._nodes)
-        explorer._nodes.append(node)
+        explorer._register.number(node)
         if explorer.grouped:
-            explorer._groups.setdefault(group, len(explorer._groups))
-            explorer._group_of.append(group)
+            explorer._group_number(group)
     for kind, keys in (("domains", explorer._domains), ("basenames", explorer._basenames)):
         keys.update({key: number for number, key in enumerate(facts.get(kind, ()))})
     explorer._leases = facts["leases"]

@@ -114,7 +114,7 @@ def test_picks_survive_failures_and_groups(graph: Graph, spec: str, sparse: bool
         ready = None if step % 3 else set(dice.integers(0, 40, 6).tolist())
         live = np.flatnonzero(np.asarray(frontier.row_live)[: frontier.rows])
         nodes = np.asarray(frontier.row_node)[live]
-        names = np.array([explorer._nodes[node] for node in nodes], dtype=np.int64)
+        names = np.array([explorer.node_of(node) for node in nodes], dtype=np.int64)
         if ready is not None:
             live = live[np.isin(names % 40, list(ready))]
         values = np.array([leaf.estimate(slot) for slot in live])
@@ -126,7 +126,7 @@ def test_picks_survive_failures_and_groups(graph: Graph, spec: str, sparse: bool
         if lease.arm >= 0:
             best = live[values == values.max()]
             first = best[np.argmin(np.asarray(frontier.row_seq)[best])]
-            assert lease.node == explorer._nodes[frontier.row_node[first]]
+            assert lease.node == explorer.node_of(frontier.row_node[first])
             assert lease.predicted == values.max()
         visit = visits(lease.node)
         outcome: Visit | Failure

@@ -11,7 +11,7 @@ from data_making import export, page
 
 from sonde.cli import data, main
 from sonde.lab.data import KINDS, Recipe, build
-from sonde.lab.data.pool import in_order, jobs_from
+from sonde.lab.data.pool import SMALL, in_order, jobs_from
 from sonde.lab.data.topics import folder_names
 from sonde.lab.progress import BYTES, Shown
 
@@ -155,7 +155,8 @@ def square(number: int) -> int:
 
 def test_work_comes_back_in_order() -> None:
     assert list(in_order(square, range(20), jobs=1)) == [n * n for n in range(20)]
-    assert list(in_order(square, range(3), jobs=2)) == [0, 1, 4]  # too few for processes
+    assert list(in_order(square, range(20), jobs=2)) == [n * n for n in range(20)]
     assert list(in_order(square, [], jobs=2)) == []
-    assert jobs_from(3) == 3
-    assert jobs_from(None) >= 1
+    assert jobs_from(3, SMALL) == 3
+    assert jobs_from(3, SMALL - 1) == 1  # too little to be shared
+    assert jobs_from(None, SMALL) >= 1

@@ -107,6 +107,48 @@ def test_further_columns_are_kept(tmp_path: Path) -> None:
         edges_of(kept=("target",))
 
 
+def test_columns_whose_names_are_taken_are_kept_under_others(tmp_path: Path) -> None:
+    path = write(tmp_path, "source,target,score,times\na,b,2,1999\na,b,1,2000\n", "edges.csv")
+    built = build(Recipe("edges", path), tmp_path / "g")
+    assert pq.read_table(tmp_path / "g" / "edges.parquet").to_pylist() == [
+        {
+            "source": "a",
+            "target": "b",
+            "score": 1.0,
+            "given_score": "2\n1",
+            "given_times": "1999\n2000",
+        }
+    ]
+    assert built.notes == (
+        "edges.csv: its column 'score' is kept as 'given_score'; to use it: --score column:score",
+        "edges.csv: its column 'times' is kept as 'given_times'; to use it: --time times",
+    )
+    assert built.about[0]["notes"] == list(built.notes)
+    timed = build(Recipe("edges", path, time="times", kept=("score",)), tmp_path / "h")
+    (row,) = pq.read_table(timed.folders[0] / "edges.parquet").to_pylist()
+    assert (row["times"], row["given_score"]) == ([1999, 2000], "2\n1")
+
+
+def test_further_columns_of_nodes_are_kept(tmp_path: Path) -> None:
+    edges = write(tmp_path, "source,target,w\na,b,1\nb,c,1\n", "edges.csv")
+    nodes = tmp_path / "nodes.csv"
+    nodes.write_text("node,kind,score,w\nb,x,7,1\na,y,8,0\nb,z,9,5\n", encoding="utf-8")
+    scores = EdgeScores(("column:w",))
+    built = build(Recipe("edges", edges, nodes=nodes, scores=scores), tmp_path / "g")
+    assert pq.read_table(tmp_path / "g" / "nodes.parquet").to_pylist() == [
+        {"node": "b", "score": 1.0, "kind": "x", "given_score": "7"},
+        {"node": "a", "score": 0.0, "kind": "y", "given_score": "8"},
+        {"node": "c", "score": 0.0, "kind": None, "given_score": None},
+    ]
+    assert len(built.notes) == 1
+    graph = Graph.load(tmp_path / "g")
+    assert graph.node_columns.column_names == ["kind", "given_score"]
+    build(Recipe("edges", edges, nodes=nodes, scores=scores, kept=("kind",)), tmp_path / "h")
+    assert Graph.load(tmp_path / "h").node_columns.column_names == ["kind"]
+    build(Recipe("edges", edges, nodes=nodes, scores=scores, kept=()), tmp_path / "i")
+    assert Graph.load(tmp_path / "i").node_columns.column_names == []
+
+
 def test_half_written_rows(tmp_path: Path) -> None:
     path = tmp_path / "edges.tsv"
     path.write_bytes(

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import bz2
+import io
 import math
+import random
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -14,7 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sonde.errors import InputError
-from sonde.lab.data import Recipe, build
+from sonde.kernels import load
+from sonde.lab.data import Recipe, build, bzip, wikipages
 from sonde.simulation import simulate
 from sonde.sources.graph import Graph
 
@@ -199,6 +204,7 @@ def test_the_number_of_processes_does_not_matter(
 ) -> None:
     monkeypatch.setattr("sonde.lab.data.mediawiki.BATCH", 5_000)
     monkeypatch.setattr("sonde.lab.data.streams.STEP", 1_000)
+    monkeypatch.setattr("sonde.lab.data.pool.SMALL", 0)
     path = write(tmp_path, f"<mediawiki>{SITEINFO}{''.join(many(200))}</mediawiki>")
     one = build(recipe(path), tmp_path / "one", jobs=1)
     two = build(recipe(path), tmp_path / "two", jobs=2)
@@ -206,6 +212,43 @@ def test_the_number_of_processes_does_not_matter(
         first, second = (pq.read_table(b.folders[0] / name) for b in (one, two))
         assert first.equals(second)
     assert one.about[0]["counts"]["nodes"] == 200
+
+
+@pytest.mark.parametrize("damage", ["none", "middle", "first", "cut"])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_blocks_give_the_pages_of_the_stream(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str, jobs: int
+) -> None:
+    """Pages over several blocks and groups, some of them longer than a block; one block broken."""
+    monkeypatch.setattr("sonde.lab.data.bzip._GROUP_BITS", 400_000)
+    monkeypatch.setattr("sonde.lab.data.pool.SMALL", 0)
+    noise = random.Random(3)
+    words = [str(noise.random()) for _ in range(40_000)]
+    pages = [
+        page(f"P{n}", f"jazz [[P{n + 1}]] [[user:x]] {' '.join(noise.choices(words, k=size))}")
+        for n, size in enumerate([20, 9_000, 3, 700, 12_000, 40_000] * 6)
+    ]
+    packed = bytearray(bz2.compress(export(page("User:X", "x", ns=2), *pages).encode(), 1))
+    if damage == "cut":
+        del packed[len(packed) * 2 // 3 :]
+    elif damage != "none":
+        packed[len(packed) // 2 if damage == "middle" else 100] ^= 0xFF
+    stream = io.BytesIO(packed)
+    plain_xml = write(tmp_path, b"".join(bzip.decompressed(stream, Counter())), "plain.xml")
+    everything = frozenset((0, 2))
+    expected = made(recipe(plain_xml, namespaces=everything), tmp_path / "plain")
+    packed_xml = write(tmp_path, bytes(packed), "wiki.xml.bz2")
+    built = build(recipe(packed_xml, namespaces=everything), tmp_path / "g", jobs=jobs)
+    nodes, edges = graph_in(built.folders[0])
+    about = built.about[0]
+    assert (nodes, edges) == expected[:2]
+    assert len(nodes) > (0 if damage == "first" else 15)
+    problems = dict(expected[2]["problems"])
+    if damage == "cut":
+        problems["truncated compressed files"] = 1
+    elif damage != "none":
+        problems["damaged compressed blocks"] = 1
+    assert about["problems"] == problems
 
 
 titles = st.sampled_from("ABCDEFG")
@@ -264,3 +307,51 @@ def test_the_last_revision_counts(tmp_path: Path) -> None:
     nodes, edges, _ = made(recipe(write(tmp_path, text)), tmp_path / "g")
     assert nodes == pytest.approx({"A": f(2), "S": 1.0})
     assert edges == {}
+
+
+XML = [
+    "<page>", "</page>", "<title>A</title>", "<title>", "</title>", "<ns>0</ns>", "<ns/>", "<text>",
+    "</text>", "<text/>", '<text bytes="1" xml:space="preserve">', '<text a="1" a="2">',
+    '<redirect title="B" />', '<redirect title="A&amp;B"/>', "<redirect/>", "<model>css</model>",
+    "<revision>", "</revision>", "<b>", "</b>", "[[B]]", "jazz", "&lt;", "&amp;lt;", "&quot;",
+    "&apos;", "&gt;", "&#65;", "&b;", "&", "<", ">", "]]>", "<!-- c -->", "<?x?>", "<![CDATA[d]]>",
+    "\r", "\t", "\n", " ", "\x02", "é", "\ufffe", "\ufffd", "字", '"', "'", "=", "/", 'x="&lt;"',
+]  # fmt: skip
+
+
+@settings(max_examples=400)
+@given(st.lists(st.sampled_from(XML), max_size=14).map("".join))
+def test_the_scanner_reads_a_page_as_a_parser_does_or_not_at_all(inner: str) -> None:
+    data = f"..<page>{inner}</page>..".encode()
+    begin, end = 2, len(data) - 2
+    uncompiled = load("python").wikidump
+    found = wikipages._scan(data, begin, end)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(wikipages, "wikidump", uncompiled)
+        patch.setattr(wikipages, "_scanner", uncompiled.Scanner())
+        assert wikipages._scan(data, begin, end) == found
+    if found is not None:
+        parsed = wikipages._parse(data[begin:end])
+        assert text_of(found) == text_of(parsed)
+        assert replace(found, text="", begin=0, end=0) == replace(parsed, text="")
+        assert wikipages._redirect(found) == wikipages._redirect(parsed)
+
+
+def text_of(page: wikipages._Page) -> bytearray:
+    text, size = page.wikitext()
+    return text[:size]
+
+
+def test_the_scanner_reads_what_mediawiki_writes() -> None:
+    text = "a &lt;b&gt; &quot;c&quot; &amp;nbsp; d's\n\n\té"
+    data = (
+        "<page>\n    <title>A &amp; B</title>\n    <ns>0</ns>\n    <id>7</id>\n    <revision>\n"
+        "      <id>9</id>\n      <contributor>\n        <username>Ada</username>\n"
+        "      </contributor>\n      <minor />\n      <model>wikitext</model>\n"
+        f'      <text bytes="9" xml:space="preserve">{text}</text>\n      <sha1>x</sha1>\n'
+        "    </revision>\n  </page>"
+    ).encode()
+    found = wikipages._scan(data, 0, len(data))
+    assert found is not None
+    assert (found.title, found.ns, found.model) == ("A & B", "0", "wikitext")
+    assert text_of(found).decode() == '\na <b> "c" &nbsp; d\'s\n\n\té\n'

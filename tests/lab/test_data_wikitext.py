@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -9,21 +10,32 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from wikitext_reference import plain as reference
 
-from sonde.kernels import wikitext as kernel
+from sonde.kernels import load
 from sonde.lab.data.titles import Resolver, Titles
-from sonde.lab.data.wikitext import plain
-from uncompiled import uncompiled
+from sonde.lab.data.wikitext import plain as plain_bytes
 
 RESOLVER = Resolver(Titles({0: "", 2: "User", 6: "File", 14: "Category"}))
 
 
+def plain(wikitext: str) -> tuple[str, list[tuple[str, int, int]]]:
+    """Text in, text out."""
+    wikitext = re.sub("[\x01-\x05]", "", wikitext)
+    data = bytearray(f"\n{wikitext}\n", "utf-8")
+    text, links = plain_bytes(data, len(data), RESOLVER.kind)
+    return text.decode(), [(target.decode(), start, end) for target, start, end in links]
+
+
+def kind_of(target: str) -> str:
+    return RESOLVER.kind(target.encode())
+
+
 def shown(wikitext: str) -> str:
-    return plain(wikitext, RESOLVER.kind).text
+    return plain(wikitext)[0]
 
 
 def linked(wikitext: str) -> list[tuple[str, str]]:
     """The links' targets and anchors."""
-    text, links = plain(wikitext, RESOLVER.kind)
+    text, links = plain(wikitext)
     return [(target, text[start:end]) for target, start, end in links]
 
 
@@ -96,7 +108,7 @@ def test_links_stand_at_their_anchors() -> None:
 def test_no_page_takes_long(unit: str) -> None:
     text = unit * (200_000 // len(unit))
     began = time.process_time()
-    plain(f"{{|\n{text}x", RESOLVER.kind)
+    plain(f"{{|\n{text}x")
     assert time.process_time() - began < 2
 
 
@@ -106,14 +118,14 @@ word = st.text("abcdefgh", min_size=1, max_size=6)
 @given(st.lists(st.tuples(st.booleans(), word, word), max_size=20))
 def test_words_and_links_in_order(parts: list[tuple[bool, str, str]]) -> None:
     wikitext = " ".join(f"[[{t}|{w}]]" if is_link else w for is_link, t, w in parts)
-    text, links = plain(wikitext, RESOLVER.kind)
+    text, links = plain(wikitext)
     assert text == " ".join(w for _, _, w in parts)
     assert [(t, text[a:b]) for t, a, b in links] == [(t, w) for is_link, t, w in parts if is_link]
 
 
 @given(st.text("ab[]{}|<>'=*#:!\n &;/-_", max_size=60))
 def test_anything_gives_collapsed_text_and_ordered_links(wikitext: str) -> None:
-    text, links = plain(wikitext, RESOLVER.kind)
+    text, links = plain(wikitext)
     assert "  " not in text
     assert not set("\n\x01\x02\x03\x04\x05") & set(text)
     assert all(0 <= start <= end <= len(text) for _, start, end in links)
@@ -223,19 +235,18 @@ fragment = st.sampled_from([*FRAGMENTS, " ", "\n", "\t", "\n ", "\u00a0", "\u200
 @example("a [[File:x|thumb|b [[c]] ]] d [[e")
 @example("\n=x=")
 def test_against_the_definition(wikitext: str) -> None:
-    assert tuple(plain(wikitext, RESOLVER.kind)) == tuple(reference(wikitext, RESOLVER.kind))
-
-
-UNCOMPILED = uncompiled(kernel)
+    assert plain(wikitext) == tuple(reference(wikitext, kind_of))
 
 
 @settings(max_examples=100)
 @given(st.lists(fragment, max_size=25).map("".join))
 def test_compiled_and_uncompiled_agree(wikitext: str) -> None:
-    expected = plain(wikitext, RESOLVER.kind)
+    expected = plain(wikitext)
+    modules = load("python")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sonde.lab.data.wikitext.kernel", UNCOMPILED)
-        assert plain(wikitext, RESOLVER.kind) == expected
+        patch.setattr("sonde.lab.data.wikitext.kernel", modules.wikitext)
+        patch.setattr("sonde.lab.data.wikitext.wikimarks", modules.wikimarks)
+        assert plain(wikitext) == expected
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ from typing import NamedTuple
 _LINK = re.compile(r"\[\[([^\[\]|\n\x02\x03]*)((?:\|[^\[\]]*)?)\]\]([a-z]*)")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _PAIRED = re.compile(
-    r"<(?P<end>/?)(?P<name>nowiki|pre|source|syntaxhighlight|math|timeline|score|ref)\b[^<>]*>",
-    re.IGNORECASE,
+    r"<(?P<end>/?)(?P<name>(?ai:nowiki|pre|source|syntaxhighlight|math|timeline|score|ref))\b[^<>]*>"
 )
 _LEFT_OUT = ("math", "timeline", "score")
 _EXTERNAL = re.compile(r"\[(?:https?:|ftp:)?//[^\s\[\]<>]*+([^\[\]\n]*+)\]")
@@ -28,7 +27,7 @@ _HEADING = re.compile(r"\n=++([^\n]*+)")
 _LINE_START = re.compile(r"\n(?:[*#:;]+|----+|!|(?:File|Image):[^|\n]*)")
 _QUOTES = re.compile(r"''+")
 _MAGIC = re.compile(r"__[A-Z]+__")
-_SET_ASIDE = re.compile(r"\x01(\d+)\x05")
+_SET_ASIDE = re.compile(r"\x01([0-9]{8})")
 _MARK = re.compile(r"\x02([0-9]+)\x04|\x03")
 _OPTION = re.compile(
     r"(?:thumb|thumbnail|frame|frameless|border|left|right|center|none|upright|baseline|middle|top"
@@ -118,7 +117,7 @@ def _set_aside(text: str, verbatim: list[str], notes: list[str]) -> str:
             elif name in _LEFT_OUT:
                 pieces.append(" ")
             else:
-                pieces.append(f"\x01{len(verbatim)}\x05")
+                pieces.append(f"\x01{len(verbatim):08}")
                 verbatim.append(inner)
     pieces.append(text[at:])
     return "".join(pieces)

@@ -25,7 +25,8 @@ from sonde.scorers import (
 )
 from sonde.scorers.classifier import ClassifierScorer
 from sonde.scorers.embedding import EmbeddingScorer
-from sonde.sources.web.page import Page, PageLink, read_page
+from sonde.sources.web.page import Page, read_page
+from sonde.sources.web.reading import PageLink
 
 TEXTS = ["the sea level rises", "the tide gauge and the sea", "a cake recipe", "sugar and cake"]
 

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from sonde.audit.polling import Poll
+from sonde.kernels.basenames import basename_of
 from sonde.protocols import Floats
-from sonde.sources.web.place import Surroundings, basename_of, keys_of
+from sonde.sources.web.place import Surroundings, keys_of
 
 WELL, FAIRLY = 0.4, 0.15
 """The order from which on a site counts as well organised, and as fairly organised."""
@@ -120,9 +121,9 @@ def audit(poll: Poll) -> SiteAudit:
                 page.rtt,
             )
         )
-        for target, times in page.links.items():
+        for (target, times), place in zip(page.links.items(), around.places, strict=True):
             if target not in poll.invalid:
-                parents[target].append(around.place(target).bfu)
+                parents[target].append(place.bfu)
                 repeats[target] += times - 1
     leaders = [
         Leader(url, len(shares), repeats[url], poll.hops.get(url), sum(shares) / len(shares))

@@ -110,7 +110,7 @@ def _add_build(actions: Any) -> None:
     parser.add_argument(
         "--keep",
         metavar="LIST",
-        help="edges: further columns to keep on the edges, as text (default: all; none for none)",
+        help="edges: further columns to keep, as text (default: all; none for none)",
     )
     parser.add_argument("--seed", type=int, help="edges: of --score topical (default: 0)")
     parser.add_argument("--share", type=float, help="edges: of nodes on the topic (default: 0.03)")
@@ -174,6 +174,8 @@ def run(args: argparse.Namespace) -> int:
             f" {counts['nodes']:,} nodes ({counts['nonzero_nodes']:,} score),"
             f" {counts['edges']:,} edges ({counts['nonzero_edges']:,} score)"
         )
+    for note in built.notes:
+        print(f"sonde: {harmless(note)}", file=sys.stderr)
     for words, count in built.about[0]["problems"].items():
         print(f"sonde: {count:,} {words}", file=sys.stderr)
     return 0

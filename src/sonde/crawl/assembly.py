@@ -8,7 +8,6 @@ its score times what its place still yields (see ``sources.web.traps``).
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from sys import intern
 
@@ -17,15 +16,17 @@ from sonde.crawl.hosts import Hosts
 from sonde.crawl.memory import Memory
 from sonde.crawl.scope import Scope
 from sonde.crawl.settings import Settings
+from sonde.kernels.targets import gathered, grouped
 from sonde.records import Failure, Lease, Link, Outcome, Place, Skip
 from sonde.scorers.document import Scorer
 from sonde.sources.facts import PageFacts, PageVisit
 from sonde.sources.web.address import group_of
 from sonde.sources.web.exchange import Response
 from sonde.sources.web.feeds import Feed, is_feed, read_feed
-from sonde.sources.web.page import Page, PageLink, plain_page, read_page
+from sonde.sources.web.page import Page, plain_page, read_page
 from sonde.sources.web.pdf import read_pdf
 from sonde.sources.web.place import places
+from sonde.sources.web.reading import PageLink
 from sonde.sources.web.robots import RobotsCache, directives
 from sonde.sources.words import page_words
 from sonde.store.packing import packed
@@ -42,6 +43,12 @@ FEEDS = frozenset(
         "application/x-gzip",
     )
 )
+
+
+def _group_of(url: str) -> str:
+    """One string a host, not one a link: there are a million links to remember."""
+    return intern(group_of(url))
+
 
 Keep = Callable[[Response], str | None]
 """Stores a response and says where; ``None`` where pages are not kept."""
@@ -216,60 +223,56 @@ class Assembler:
         now: float,
     ) -> list[Link]:
         """The links to follow, each target once, with the sum of its promises and its words."""
-        number_of, refuse = self.book.explorer.number_of, self.book.journal.refuse
-        stands_for, factor_of = self.stands_for, self.memory.traps.factor
-        heeds = self.settings.nofollow
-        promised: dict[str, float] = {}
-        for (url, _, _, nofollow), alpha in zip(page.links, alphas, strict=True):
-            if nofollow and heeds:
-                if number_of(url) is None:
-                    refuse(url, "nofollow", lease)
-            else:
-                promised[url] = promised.get(url, 0.0) + alpha
-        found: dict[str, float] = {}
-        named: dict[str, str] = {}
+        if len(alphas) != len(page.links):
+            raise ValueError(f"{len(alphas)} scores for {len(page.links)} links of {page.url}")
+        explorer, refuse = self.book.explorer, self.book.journal.refuse
+        number_of = explorer.number_of
         renamed: dict[str, str] = {}
-        for url, alpha in promised.items():
-            target = stands_for(url)
+
+        def admit(url: str) -> str | None:
+            """The target that a URL stands for; ``None`` where it is refused."""
+            target = self.stands_for(url)
             if target != url:
                 renamed[url] = target
             if number_of(target) is None:
                 why = self._refusal(target, depth, now)
                 if why is not None:
                     refuse(url, why, lease)
-                    continue
+                    return None
             if target != url and number_of(url) is None:
                 refuse(url, "duplicate", lease)
-            # A place's share is not looked up for what promises nothing.
-            promise = alpha * factor_of(target) if alpha else 0.0
-            found[target] = found.get(target, 0.0) + promise
-            named[url] = target
-        words = self._words(page, named) if self._reads_words else {}
-        # One string a host, not one a link: there are a million links to remember.
-        known = self._places(page.links, renamed) if self.book.explorer.placed else {}
-        return [
-            Link(target, alpha, intern(group_of(target)), known.get(target), words.get(target, b""))
-            for target, alpha in found.items()
+            return target
+
+        def shun(url: str) -> None:
+            if number_of(url) is None:
+                refuse(url, "nofollow", lease)
+
+        targets, promises, starts, ends = gathered(
+            page.links,
+            list(alphas),
+            explorer.register,
+            self.memory.aliases,
+            self.memory.variants.learned,
+            admit,
+            shun if self.settings.nofollow else None,
+        )
+        factor_of = self.memory.traps.factor
+        promises = [
+            promise * factor_of(target) if promise else promise
+            for target, promise in zip(targets, promises, strict=True)
         ]
+        words = [b""] * len(targets)
+        if self._reads_words:
+            words = page_words(page.text, starts, ends, targets, page.window)
+        places: list[Place | None] = [None] * len(targets)
+        if explorer.placed:
+            known = self._places(page.links, renamed)
+            places = [known.get(target) for target in targets]
+        return list(map(Link, targets, promises, grouped(targets, _group_of), places, words))
 
     def _places(self, links: Sequence[PageLink], renamed: Mapping[str, str]) -> dict[str, Place]:
         """What a page says by its links' URLs: by all of them, also those that are not followed."""
-        times = Counter([link.url for link in links])
-        for url, name in renamed.items():
-            times[name] += times.pop(url)
-        return places(times, self._domains)
-
-    def _words(self, page: Page, named: Mapping[str, str]) -> dict[str, bytes]:
-        """What a page calls the targets that it names: of several links the longest anchor."""
-        spans: dict[str, tuple[int, int]] = {}
-        for url, start, end, _ in page.links:
-            target = named.get(url)
-            if target is not None:
-                span = spans.get(target)
-                if span is None or end - start > span[1] - span[0]:
-                    spans[target] = start, end
-        words = page_words(page.text, list(spans.values()), list(spans), page.window)
-        return dict(zip(spans, words, strict=True))
+        return places([link.url for link in links], renamed, self._domains)
 
     def _refusal(self, url: str, depth: int, now: float) -> str | None:
         """Why a URL never seen before is not put on the frontier."""

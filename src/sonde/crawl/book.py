@@ -7,10 +7,12 @@ nothing is committed here: the driver says when.
 
 from __future__ import annotations
 
+import json
 import time
 from array import array
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -36,6 +38,9 @@ SNAPSHOT_EVERY = 20_000
 """Visits until a run leaves its first snapshot: telling that many takes a few seconds."""
 
 _LARGEST_SNAPSHOT = 900_000_000  # a value in SQLite ends at a thousand million bytes
+
+
+_quoted = lru_cache(4096)(json.dumps)
 
 
 class Book:
@@ -295,15 +300,11 @@ class Book:
         self, lease: Lease, number: int, links: Sequence[Link], step: int
     ) -> tuple[bytes, bytes]:
         """The links as arrays; nodes seen for the first time become known."""
-        number_of = self.explorer.number_of
         depth = self.depths[number] + step
-        targets: list[int] = []
+        targets = self.explorer.linked
         known = len(self.status)
         new = []
-        for link in links:
-            target = number_of(link.target)
-            assert target is not None
-            targets.append(target)
+        for target, link in zip(targets, links, strict=True):
             if target == known:  # numbers follow the order of the links
                 if not isinstance(link.target, str):
                     raise InputError(f"a run keeps nodes as text; {link.target!r} is not")
@@ -320,7 +321,7 @@ class Book:
         hears of it."""
         if self.explorer.timed:
             self.explorer.clock(group, seconds)
-            self.journal.log("rtt", data={"host": group, "seconds": seconds})
+            self.journal.log("rtt", text=f'{{"host":{_quoted(group)},"seconds":{seconds!r}}}')
 
     def spend(self, spent: Spend, kind: str = "time") -> None:
         """Book what went outside any lease."""

@@ -18,6 +18,7 @@ from sonde.budgets import Budget
 from sonde.crawl.beginning import Beginning, new_run, resumed_run
 from sonde.crawl.driver import Driver
 from sonde.crawl.events import Progress, Settled, Stopped
+from sonde.crawl.garbage import seldom_collected
 from sonde.crawl.loop import new_loop
 from sonde.crawl.result import CrawlResult
 from sonde.errors import StoreError
@@ -128,7 +129,8 @@ class Crawl:
             if beginning.resumed:
                 driver.tally.recall(run.database)
             beginning.connect(driver.wake)
-            reason = await driver.run()
+            with seldom_collected():
+                reason = await driver.run()
             self.stop_reason = reason
             run.journal.meta("stop", reason)
             beginning.attached.leave()

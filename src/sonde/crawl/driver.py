@@ -241,7 +241,9 @@ class Driver:
             size = ticket.received
             if self.book.hold.bytes:
                 size = min(size, self.explorer.held(lease).bytes)
-            outcome = replace(outcome, spent=Spend(ticket.taken, size, cost=outcome.spent.cost))
+            spent = Spend(ticket.taken, size, cost=outcome.spent.cost)
+            if spent != outcome.spent:
+                outcome = replace(outcome, spent=spent)
         gain = self.book.tell(lease, outcome, seconds, interrupt=interrupt)
         del self._open[lease.number]
         facts = outcome.facts if isinstance(outcome, PageVisit) else None

@@ -3,7 +3,6 @@ from sonde.kernels.places cimport Places
 from sonde.kernels.signals cimport Signal
 
 cdef double NONE
-cdef int PARENTS
 
 cdef class Feedback(Signal):
     cdef public Places places
@@ -11,6 +10,7 @@ cdef class Feedback(Signal):
     cdef public double pending
     cdef public double[::1] error, near_sum, wide_sum
     cdef public int[::1] near_count, wide_count
+    cdef signed char[::1] touched
     cdef double[::1] basename_sum, domain_sum
     cdef int[::1] basename_count, domain_count
 

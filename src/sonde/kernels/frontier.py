@@ -39,6 +39,21 @@ def grown(array, size, fill):
     return larger
 
 
+def stretched(owner, name, size):
+    """Give an array of zeros that `owner` has by this name room for at least `size` entries, in its
+    place: beside a large one there is no room for a copy. Nobody may hold a view of it."""
+    array = getattr(owner, name)
+    if not isinstance(array, np.ndarray):
+        array = array.base  # of a view that compiled code keeps
+    room = max(size, len(array) + len(array) // 8, 16)
+    if len(array) and array.flags.owndata:
+        setattr(owner, name, array[:0].copy())  # lets go of the view
+        array.resize((room, *array.shape[1:]), refcheck=False)
+    else:
+        array = grown(array, room, 0)
+    setattr(owner, name, array)
+
+
 class Leaf:
     def __init__(self, frontier):
         self.frontier = frontier
@@ -233,9 +248,10 @@ class Frontier:
             self.row_node = grown(self.row_node, size, 0)
             self.row_seq = grown(self.row_seq, size, 0)
             self.row_live = grown(self.row_live, size, 0)
-            self.features = grown(self.features, size, 0.0)
             if self.grouped:
                 self.row_block = grown(self.row_block, size, 0)
+        if self.rows + room > self.features.shape[0]:
+            stretched(self, "features", self.rows + room)
         self.block_first[block] = self.rows
         self.block_room[block] = room
         if tail < 0:

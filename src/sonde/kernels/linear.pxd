@@ -1,8 +1,9 @@
 cimport cython
+from sonde.kernels.boxes cimport Boxes
 from sonde.kernels.frontier cimport Leaf
 
 cdef double INFINITY, ROUNDING
-cdef int LATEST, SHORTEST, FREE, LISTED, CHAINED, FAMILIES
+cdef int LATEST, SHORTEST, FREE, LISTED, CHAINED, FAMILIES, TURN, DEAR, LONGEST, RETRY
 
 cdef class Linear(Leaf):
     cdef public int terms
@@ -22,6 +23,10 @@ cdef class Linear(Leaf):
     cdef public int size, listed_before
     cdef public double horizon
     cdef public long long rebuilds, refills, work, rebuilt_at, refilled_at
+    cdef public Boxes boxes
+    cdef public bint boxed
+    cdef public int turn, dear, searches, turns, waiting, patience
+    cdef public long long cost, list_cost
     cdef double top_value, top_raw, guard
     cdef int top_seq, top_slot
 
@@ -67,3 +72,11 @@ cdef class Linear(Leaf):
     cdef bint paid(self, long long price) noexcept
     @cython.final
     cdef void search_ready(self)
+    @cython.final
+    cdef void search_boxes(self)
+    @cython.final
+    cdef void open_box(self, int block)
+    @cython.final
+    cdef void take_turns(self)
+    @cython.final
+    cdef void cover(self)

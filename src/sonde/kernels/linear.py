@@ -17,6 +17,11 @@ own for every row, which stays true for all weights below the ceiling.
 Ties go to the row discovered first, and ties are the rule on sparse graphs: whole families of
 rows have equal features. A refill lists the first of each family and chains the others behind it
 in order of discovery; when the first leaves or changes, the next one takes its place.
+
+A ceiling says little of a weight that hovers about zero: whatever stands above zero is then within
+its reach, and the list is as long as the frontier. So the costs of searches are counted, and a list
+that costs too much gives way to a search over ``Boxes``, which hold for all weights, until the list
+is tried again. Both are exact, so that it does not matter to a crawl which one ran.
 """
 
 import cython
@@ -25,8 +30,10 @@ import numpy as np
 from sonde.kernels.frontier import grown
 
 if cython.compiled:
+    from cython.cimports.sonde.kernels.boxes import Boxes
     from cython.cimports.sonde.kernels.frontier import Leaf
 else:
+    from sonde.kernels.boxes import Boxes
     from sonde.kernels.frontier import Leaf
 
 INFINITY = float("inf")
@@ -41,6 +48,11 @@ SHORTEST = 4
 FREE = 0
 LISTED = 1
 CHAINED = 2
+
+TURN = 64  # searches after which their cost is looked at
+DEAR = 6  # times what boxes would cost at best: the list is too long
+LONGEST = 1024  # turns until boxes that did not help are tried again, at most
+RETRY = 16  # turns until boxes that do help give way to the list for one
 
 FAMILIES = 65536  # places of the hash table by which a refill finds equal rows
 
@@ -77,6 +89,13 @@ class Linear(Leaf):
         self.horizon = 16.0
         self.rebuilds = self.refills = 0
         self.work = self.rebuilt_at = self.refilled_at = 0
+        self.boxes = Boxes(frontier, columns)
+        self.boxed = False
+        self.turn = TURN
+        self.dear = DEAR
+        self.cost = self.list_cost = 0  # in rows or boxes looked at, of a turn
+        self.searches = self.turns = self.waiting = 0
+        self.patience = 1
 
     def opened(self, block, shelf):
         if block >= self.block_bound.shape[0]:
@@ -85,11 +104,15 @@ class Linear(Leaf):
         if self.frontier.rows > self.row_listed.shape[0]:
             self.row_listed = grown(self.row_listed, self.frontier.rows, 0)
             self.next_equal = grown(self.next_equal, self.frontier.rows, 0)
+        if self.boxed:
+            self.boxes.reserve(block + 1)
 
     def activate(self):
         """Bounds have not followed the frontier: compute them before the next search."""
         self.active = True
         self.known = False
+        if self.boxed:
+            self.boxes.fit_all()
 
     def raw(self, slot):
         table = self.frontier
@@ -153,6 +176,11 @@ class Linear(Leaf):
         block: cython.int
         bound: cython.double
         i: cython.longlong
+        if self.boxed:
+            for i in range(table.changes):
+                slot = table.changed[i]
+                if table.row_live[slot]:
+                    self.boxes.widen(table.row_block[slot] if table.grouped else slot >> 6, slot)
         if not self.known:
             return
         for i in range(table.changes):
@@ -207,6 +235,7 @@ class Linear(Leaf):
         table = self.frontier
         block: cython.int
         self.raise_ceiling()
+        self.cost += table.rows
         for block in range(table.blocks):
             self.block_bound[block] = self.highest_bound(block)
         if self.lasting and self.size > SHORTEST:
@@ -294,6 +323,7 @@ class Linear(Leaf):
         highest: cython.double = -INFINITY
         earliest: cython.int = LATEST
         self.work += table.block_rows[block]
+        self.cost += table.block_rows[block]
         for slot in range(first, first + table.block_rows[block]):
             self.row_listed[slot] = FREE
             if not table.row_live[slot]:
@@ -356,6 +386,7 @@ class Linear(Leaf):
         self.unlisted_bound = -INFINITY
         self.unlisted_seq = 0
         self.work += table.blocks
+        self.cost += table.blocks
         if self.size < table.blocks:
             # Blocks above the cut, and of those at the cut as many as there is room for, make
             # the list; what is left over starts with the first block that found no room.
@@ -425,6 +456,7 @@ class Linear(Leaf):
         w1: cython.double = self.weights[1] if three else 0.0
         w2: cython.double = self.weights[2] if three else 0.0
         self.work += self.listed_count
+        self.cost += self.listed_count
         while i < self.listed_count:
             slot = self.listed[i]
             if table.row_live[slot]:
@@ -494,6 +526,69 @@ class Linear(Leaf):
                     if table.row_live[slot]:
                         self.offer(self.raw(slot), table.row_seq[slot], slot)
 
+    def search_boxes(self):
+        """Over all blocks, by the corners of their boxes."""
+        table = self.frontier
+        corner: cython.double
+        highest: cython.double = -INFINITY
+        lead: cython.int = -1
+        block: cython.int
+        if table.blocks > self.keys.shape[0]:
+            self.keys = grown(self.keys, table.blocks, 0.0)
+        self.cost += 2 * table.blocks
+        for block in range(table.blocks):
+            corner = self.boxes.corner(block, self.weights)
+            self.keys[block] = corner
+            if corner > highest:
+                highest = corner
+                lead = block
+        if lead >= 0:
+            self.open_box(lead)
+        for block in range(table.blocks):
+            if block != lead and self.promising(self.keys[block], table.block_seq[block]):
+                self.open_box(block)
+
+    def open_box(self, block):
+        """Weigh the rows of a block, and fit its box."""
+        table = self.frontier
+        first: cython.int = table.block_first[block]
+        earliest: cython.int = LATEST
+        slot: cython.int
+        self.cost += 3 * table.block_rows[block]  # it is weighed, and fitted
+        for slot in range(first, first + table.block_rows[block]):
+            if table.row_live[slot]:
+                self.offer(self.raw(slot), table.row_seq[slot], slot)
+                if table.row_seq[slot] < earliest:
+                    earliest = table.row_seq[slot]
+        self.boxes.fit(block)
+        table.block_seq[block] = earliest
+
+    def take_turns(self):
+        """Search the other way if this one costs too much, and if the other one may cost less."""
+        least: cython.longlong = self.turn * (self.frontier.blocks + 64) + self.frontier.rows
+        change: cython.bint = not self.boxed and self.waiting == 0 and self.cost > self.dear * least
+        self.searches += 1
+        if self.searches < self.turn and not change:
+            return
+        self.turns += 1
+        if change:
+            self.list_cost = self.cost
+            self.boxed = True
+            self.known = False
+            self.turns = 0
+            self.boxes.fit_all()
+        elif not self.boxed:
+            self.waiting = max(0, self.waiting - 1)
+        elif self.cost > self.list_cost:
+            self.boxed = False
+            self.waiting = self.patience
+            self.patience = min(2 * self.patience, LONGEST)
+        elif self.turns >= RETRY:
+            self.boxed = False
+            self.patience = 1
+        self.searches = 0
+        self.cost = 0
+
     def best(self):
         step: cython.double
         i: cython.int
@@ -501,6 +596,24 @@ class Linear(Leaf):
             step = abs(self.weights[i] - self.before[i])
             self.pace[i] += (step - self.pace[i]) / 32.0
             self.before[i] = self.weights[i]
+        self.top_value = self.top_raw = self.guard = -INFINITY
+        self.top_seq = LATEST
+        self.top_slot = -1
+        if self.frontier.restricted:
+            self.cover()
+            self.search_ready()
+        elif self.frontier.live > 0:
+            if self.boxed:
+                self.search_boxes()
+            else:
+                self.cover()
+                self.search_all()
+            self.take_turns()
+        self.best_value = self.top_value
+        return self.top_slot
+
+    def cover(self):
+        """Bounds that hold for today's weights, and are worth their looseness."""
         if not self.covered():
             if self.work - self.rebuilt_at < self.frontier.rows:
                 self.horizon *= 2.0  # overtaken before the bounds had paid for themselves
@@ -508,12 +621,3 @@ class Linear(Leaf):
         elif self.work - self.rebuilt_at > 2 * cython.cast(cython.longlong, self.frontier.rows):
             self.horizon = max(self.horizon / 2.0, 1.0)  # so loose that searches cost more
             self.rebuild()
-        self.top_value = self.top_raw = self.guard = -INFINITY
-        self.top_seq = LATEST
-        self.top_slot = -1
-        if self.frontier.restricted:
-            self.search_ready()
-        elif self.frontier.live > 0:
-            self.search_all()
-        self.best_value = self.top_value
-        return self.top_slot

@@ -11,6 +11,7 @@ from __future__ import annotations
 import cython
 
 if cython.compiled:
+    from cython.cimports.libc.string import memchr
     from cython.cimports.sonde.kernels.names import Names
 else:
     from sonde.kernels.names import Names
@@ -213,7 +214,7 @@ def point_of(
 @cython.exceptval(check=False)
 def is_blank(code: cython.uint) -> cython.bint:
     """White space as HTML has it."""
-    return code == 32 or 9 <= code <= 10 or 12 <= code <= 13
+    return code <= 32 and (code == 32 or 9 <= code <= 10 or 12 <= code <= 13)
 
 
 @cython.cfunc
@@ -222,8 +223,16 @@ def is_blank(code: cython.uint) -> cython.bint:
 def found(
     codes: cython.const[cython.uchar][::1], at: cython.longlong, code: cython.uint
 ) -> cython.longlong:
-    """Where a code point stands next; the end where it does not."""
+    """Where a code stands next; the end where it does not."""
     size: cython.longlong = codes.shape[0]
+    if cython.compiled:
+        if at >= size:
+            return size
+        begin: cython.p_const_char = cython.cast(cython.p_const_char, cython.address(codes[0]))
+        place: cython.p_const_char = cython.cast(
+            cython.p_const_char, memchr(begin + at, code, size - at)
+        )
+        return size if place == cython.NULL else place - begin
     while at < size and codes[at] != code:
         at += 1
     return at
@@ -385,11 +394,19 @@ def scan(
                         characters_so_far += 1
                 if point:
                     width = put(point, text, length)
+                    characters_so_far += 1
                 else:
                     for byte in range(width):
                         text[length + byte] = codes[start + byte]
+                    characters_so_far += 1
+                    while at < size and 33 <= codes[at] < 127 and codes[at] != 60:
+                        if codes[at] == 38:
+                            break
+                        text[length + width] = codes[at]  # the rest of a word, mostly
+                        width += 1
+                        at += 1
+                        characters_so_far += 1
                 length += width
-                characters_so_far += 1
                 if apart >= 0 and chrome == 0:
                     if content_gap and apart > 0:
                         content[apart] = 32
@@ -419,12 +436,13 @@ def scan(
                 start += 1
             stop = start
             key = FIRST
-            while stop < size and not is_blank(codes[stop]):
+            while stop < size:
                 code = codes[stop]
-                if code == 62 or code == 47:
-                    break
-                if 65 <= code <= 90:
-                    code |= 32
+                if code <= 90:  # no small letter
+                    if code == 62 or code == 47 or is_blank(code):
+                        break
+                    if code >= 65:
+                        code |= 32
                 key = ((key ^ code) * PRIME) & MASK
                 stop += 1
             action = elements.number(key)
@@ -461,12 +479,15 @@ def scan(
                     continue
                 name = end
                 key = FIRST
-                while end < size and not is_blank(codes[end]):
+                while end < size:
                     code = codes[end]
-                    if code == 62 or code == 47 or (code == 61 and end > name):
-                        break
-                    if 65 <= code <= 90:
-                        code |= 32
+                    if code <= 90:
+                        if code == 62 or code == 47 or is_blank(code):
+                            break
+                        if code == 61 and end > name:
+                            break
+                        if code >= 65:
+                            code |= 32
                     key = ((key ^ code) * PRIME) & MASK
                     end += 1
                 value = end
@@ -527,8 +548,11 @@ def scan(
                         cut = True
                     else:
                         value = href
-                        # Up to the fragment; a number sign may also be that of a reference.
-                        while value < href_end and (codes[value] != 35 or codes[value - 1] == 38):
+                        # Up to the fragment; a number sign may also be that of a reference, and
+                        # white space at the end of an href would be stripped.
+                        while value < href_end and (
+                            codes[value] != 35 or codes[value - 1] == 38 or codes[value - 1] <= 32
+                        ):
                             value += 1
                         anchors[anchor, 0] = cython.cast(cython.int, href)
                         anchors[anchor, 1] = cython.cast(cython.int, value)

@@ -22,6 +22,7 @@ import cython
 import numpy as np
 
 if cython.compiled:
+    from cython.cimports.libc.string import memchr
     from cython.cimports.sonde.kernels.names import Names
 else:
     from sonde.kernels.names import Names
@@ -121,7 +122,28 @@ def is_letter(code: cython.uint) -> cython.bint:
 @cython.exceptval(check=False)
 def is_blank(code: cython.uint) -> cython.bint:
     """White space as HTML has it."""
-    return code == 32 or 9 <= code <= 10 or 12 <= code <= 13
+    return code <= 32 and (code == 32 or 9 <= code <= 10 or 12 <= code <= 13)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def found(
+    codes: cython.const[cython.uchar][::1], at: cython.longlong, code: cython.uint
+) -> cython.longlong:
+    """Where a code stands next; the end where it does not."""
+    size: cython.longlong = codes.shape[0]
+    if cython.compiled:
+        if at >= size:
+            return size
+        begin: cython.p_const_char = cython.cast(cython.p_const_char, cython.address(codes[0]))
+        place: cython.p_const_char = cython.cast(
+            cython.p_const_char, memchr(begin + at, code, size - at)
+        )
+        return size if place == cython.NULL else place - begin
+    while at < size and codes[at] != code:
+        at += 1
+    return at
 
 
 @cython.cfunc
@@ -192,10 +214,10 @@ def raw_end(
     width: cython.longlong = stop - start
     letter: cython.longlong
     commented: cython.bint = False
-    while at + 2 + width < size:
-        if codes[at] != 60:
-            at += 1
-            continue
+    while True:
+        at = found(codes, at, 60)
+        if at + 2 + width >= size:
+            return -1
         if foreign and codes[at + 1] != 47:
             return -1
         if codes[at + 1] == 33:
@@ -211,7 +233,6 @@ def raw_end(
             if foreign:
                 return -1
         at += 1
-    return -1
 
 
 @cython.cfunc
@@ -239,12 +260,13 @@ def attributes_end(
         count += 1
         if count > most:
             return -1
-        while at < size and not is_blank(codes[at]):
+        while at < size:
             code = codes[at]
-            if code == 61 or code == 62 or code == 47:
-                break
-            if code == 34 or code == 39 or code == 60 or code == 0:
-                return -1
+            if code <= 62:  # letters lie beyond
+                if code == 61 or code == 62 or code == 47 or is_blank(code):
+                    break
+                if code == 34 or code == 39 or code == 60:
+                    return -1
             at += 1
         while at < size and is_blank(codes[at]):
             at += 1
@@ -257,12 +279,7 @@ def attributes_end(
             return -1
         quote = codes[at]
         if quote == 34 or quote == 39:
-            at += 1
-            while at < size and codes[at] != quote:
-                if codes[at] == 0:
-                    return -1
-                at += 1
-            at += 1
+            at = found(codes, at + 1, quote) + 1
             if at >= size or not (is_blank(codes[at]) or codes[at] == 62 or codes[at] == 47):
                 return -1
         else:
@@ -270,7 +287,7 @@ def attributes_end(
                 return -1
             while at < size and not is_blank(codes[at]) and codes[at] != 62:
                 code = codes[at]
-                if code == 34 or code == 39 or code == 60 or code == 61 or code == 96 or code == 0:
+                if code == 34 or code == 39 or code == 60 or code == 61 or code == 96:
                     return -1
                 at += 1
             if codes[at - 1] == 47:
@@ -353,20 +370,28 @@ def is_orderly(
     over: cython.bint = False
     silent: cython.bint  # no text may stand here
     ends: cython.bint
+    if found(codes, 0, 0) < size:
+        return False
     while at < size:
         code = codes[at]
         if code != 60:
             silent = over or (TABLE <= top <= ROW) or top == COLUMNS or top == HEAD
-            while at < size:
+            stop = found(codes, at, 60)
+            if not silent and depth > 0 and top != HTML:  # any text will do
+                while at < stop:
+                    if codes[at] == 38:
+                        at = reference(codes, at, characters)
+                        if at < 0:
+                            return False
+                    else:
+                        at += 1
+                continue
+            while at < stop:
                 code = codes[at]
-                if code == 60:
-                    break
                 if code == 38:
                     at = reference(codes, at, characters)
                     if at < 0:
                         return False
-                elif code == 0:
-                    return False
                 else:
                     at += 1
                     if is_blank(code):
@@ -390,9 +415,7 @@ def is_orderly(
                 while at < size and not (
                     codes[at] == 62 and codes[at - 1] == 45 and codes[at - 2] == 45
                 ):
-                    if codes[at] == 0 or (
-                        codes[at] == 33 and codes[at - 1] == 45 and codes[at - 2] == 45
-                    ):
+                    if codes[at] == 33 and codes[at - 1] == 45 and codes[at - 2] == 45:
                         return False
                     at += 1
             else:
@@ -409,14 +432,17 @@ def is_orderly(
             start += 1
         stop = start
         key = FIRST
-        while stop < size and not is_blank(codes[stop]):
+        if start < size and not is_letter(codes[start]):
+            return False
+        while stop < size:
             code = codes[stop]
-            if code == 62 or code == 47:
-                break
-            if code == 0 or code == 60 or (stop == start and not is_letter(code)):
-                return False
-            if 65 <= code <= 90:
-                code |= 32
+            if code <= 90:
+                if code == 62 or code == 47 or is_blank(code):
+                    break
+                if code == 60:
+                    return False
+                if code >= 65:
+                    code |= 32
             key = ((key ^ code) * PRIME) & MASK
             stop += 1
         if stop == start or stop >= size:

@@ -7,6 +7,9 @@ parents are visited, and the logarithms of the counts, ln(1 + count). In an expl
 the current visit's links alone are kept, from position ``start`` on.
 """
 
+import struct
+import sys
+
 import cython
 import numpy as np
 
@@ -14,11 +17,15 @@ from sonde.kernels.frontier import grown
 
 if cython.compiled:
     from cython.cimports.libc.math import log
+    from cython.cimports.libc.string import memcpy
     from cython.cimports.sonde.kernels.signals import Signal
 else:
     from math import log
 
     from sonde.kernels.signals import Signal
+
+
+_PACK = struct.Struct("<ddi").pack
 
 
 class Places(Signal):
@@ -58,17 +65,28 @@ class Places(Signal):
         self.domains = max(self.domains, domain + 1)
         self.basenames = max(self.basenames, basename + 1)
 
-    def append(self, start, rfu, bfu, repeats):
-        """Write the measures of a visit's links, which stand in `links` from `start` on."""
-        count = len(rfu)
+    def append(self, start, told: list):
+        """Write what is told of a visit's links, which stand in `links` from `start` on: places
+        with RFU, BFU and repeats behind their keys, or ``None``."""
+        count = len(told)
         if count > self.rfu.shape[0]:
             self.rfu = grown(self.rfu, count, 0.0)
             self.bfu = grown(self.bfu, count, 0.0)
             self.repeats = grown(self.repeats, count, 0.0)
         self.start = start
-        np.asarray(self.rfu)[:count] = rfu
-        np.asarray(self.bfu)[:count] = bfu
-        np.asarray(self.repeats)[:count] = repeats
+        i: cython.Py_ssize_t
+        before = None
+        rfu: cython.double = 0.0
+        bfu: cython.double = 0.0
+        repeats: cython.double = 0.0
+        for i in range(count):
+            place = told[i]
+            if place is not before:  # links of a folder share one
+                before = place
+                rfu, bfu, repeats = (0.0, 0.0, 0.0) if place is None else place[2:]
+            self.rfu[i] = rfu
+            self.bfu[i] = bfu
+            self.repeats[i] = repeats
 
     def visited(self, node, score, start, end):
         # The rows of the targets are noted as changed: the neighbourhood has seen them before.
@@ -99,3 +117,27 @@ class Places(Signal):
                 table.features[slot, self.repeated] = log(
                     1.0 + table.features[slot, self.repeats_sum]
                 )
+
+
+def packed(told: list):
+    """What is told of links as bytes, 20 for each: RFU and BFU as doubles, the repeats in four
+    bytes, lowest first; -1 where nothing is told."""
+    if not cython.compiled or sys.byteorder != "little":
+        return b"".join([_PACK(*((-1.0, -1.0, -1) if each is None else each[2:])) for each in told])
+    count: cython.Py_ssize_t = len(told)
+    i: cython.Py_ssize_t
+    out = bytearray(20 * count)
+    data: cython.p_char = out
+    before = None
+    rfu: cython.double = -1.0
+    bfu: cython.double = -1.0
+    repeats: cython.int = -1
+    for i in range(count):
+        place = told[i]
+        if place is not before:
+            before = place
+            rfu, bfu, repeats = (-1.0, -1.0, -1) if place is None else place[2:]
+        memcpy(data + 20 * i, cython.address(rfu), 8)
+        memcpy(data + 20 * i + 8, cython.address(bfu), 8)
+        memcpy(data + 20 * i + 16, cython.address(repeats), 4)
+    return bytes(out)

@@ -26,22 +26,28 @@ def run_at(raw: cython.const[cython.uchar][::1], at: cython.longlong) -> cython.
     return word
 
 
-def vote(
+def majority_of(
     raw: cython.const[cython.uchar][::1],
     words_only: cython.bint,
     sampled: cython.bint,
-    votes: cython.int[::1],
+    planes: cython.ulonglong[::1],
 ):
-    """Count into `votes` in how many runs of eight bytes each of the hash's 64 bits is set.
+    """Which of the hash's 64 bits are set in more than half of the runs of eight bytes; 0 where no
+    run is taken.
 
-    `words_only` takes the runs after a space, `sampled` one in four by its own hash. Gives the
-    number of runs that were taken.
+    `words_only` takes the runs after a space, `sampled` one in four by its own hash. All 64 counts
+    are added to at once: bit b of plane p is bit p of the count of b. `planes` are 64 zeros.
     """
     if not cython.compiled:
-        raw, votes = memoryview(raw), memoryview(votes)
+        raw, planes = memoryview(raw), memoryview(planes)
     taken: cython.longlong = 0
+    count: cython.longlong
     at: cython.longlong
     bit: cython.int
+    one: cython.ulonglong = 1
+    majority: cython.ulonglong = 0
+    plane: cython.longlong
+    carried: cython.ulonglong
     digest: cython.ulonglong
     with cython.nogil:
         for at in range(1 if words_only else 0, raw.shape[0] - 7):
@@ -54,9 +60,19 @@ def vote(
                 continue
             digest ^= digest >> 32
             taken += 1
-            for bit in range(64):
-                votes[bit] += cython.cast(cython.int, (digest >> bit) & 1)
-    return taken
+            plane = 0
+            while digest:
+                carried = planes[plane] & digest
+                planes[plane] ^= digest
+                digest = carried
+                plane += 1
+        for bit in range(64):
+            count = 0
+            for plane in range(40):
+                count += cython.cast(cython.longlong, (planes[plane] >> bit) & 1) << plane
+            if 2 * count > taken:  # the bytes in their order, the first in front
+                majority |= one << (8 * (7 - bit // 8) + bit % 8)
+    return 0 if taken == 0 else majority or 1
 
 
 def pair(raw: cython.const[cython.uchar][::1], clean: cython.uchar[::1], pairs: cython.uint[::1]):
@@ -110,3 +126,27 @@ def distinct(pairs: cython.uint[::1]):
             pairs[kept] = pairs[at]
             kept += 1
     return kept
+
+
+def merge(known: cython.uint[::1], found: cython.uint[::1], merged: cython.uint[::1]):
+    """Merge two sorted runs of different numbers; how many of those found were not known."""
+    if not cython.compiled:
+        known, found, merged = memoryview(known), memoryview(found), memoryview(merged)
+    size: cython.longlong = 0
+    at: cython.longlong = 0
+    news: cython.longlong = 0
+    number: cython.longlong
+    for number in range(found.shape[0]):
+        while at < known.shape[0] and known[at] < found[number]:
+            merged[size] = known[at]
+            size += 1
+            at += 1
+        if at == known.shape[0] or known[at] != found[number]:
+            merged[size] = found[number]
+            size += 1
+            news += 1
+    while at < known.shape[0]:
+        merged[size] = known[at]
+        size += 1
+        at += 1
+    return news

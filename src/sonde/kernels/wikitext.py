@@ -1,29 +1,30 @@
-"""Wikitext stripped of its markup, character by character, in place.
+"""Wikitext stripped of its markup, in place.
 
-Text is an array of code points; nothing that is done here makes it longer. Each pass does what one
-substitution by a regular expression would, which is named in it; their order matters, since what
-one of them takes out may bring together what another one looks for.
+Text is UTF-8; nothing that is done here makes it longer. Each pass does what one substitution by a
+regular expression would, which is named in it; their order matters, since what one of them takes
+out may bring together what another one looks for. A pass looks for the one or two bytes with which
+its pattern begins, and moves what lies between them in one go.
 
-Marks that stand for links (``\\x02``, decimal digits, ``\\x04`` where one begins, ``\\x03`` where
-it ends) go last, together with superfluous white space: what remains is the text, and their places.
+Marks that stand for links (see ``wikimarks``) go last, together with superfluous white space: what
+remains is the text, and the places of the links in it, counted in characters.
 """
 
 import cython
 import numpy as np
 
 if cython.compiled:
-    from cython.cimports.cpython.unicode import Py_UNICODE_ISALNUM as is_alphanumeric
-    from cython.cimports.cpython.unicode import Py_UNICODE_ISSPACE as is_space
+    from cython.cimports.sonde.kernels.utf8 import (
+        find,
+        follows,
+        move,
+        past_spaces,
+        space_at,
+        width_at,
+        word_at,
+    )
 else:
+    from sonde.kernels.utf8 import find, follows, move, past_spaces, space_at, width_at, word_at
 
-    def is_alphanumeric(code):
-        return chr(code).isalnum()
-
-    def is_space(code):
-        return chr(code).isspace()
-
-
-if not cython.compiled:  # characters by their names
     TAB = 9
     NEWLINE = 10
     BLANK = 32
@@ -42,8 +43,10 @@ if not cython.compiled:  # characters by their names
     CLOSE = 125
     BEGIN = 2
     END = 3
-    NUMBERED = 4
+    DIGITS = 8
     MOST_NAME = 41  # characters of a parameter's name
+    NAMES = 24
+    BLOCK_KEYS = [0] * NAMES
 
 
 def key_of(name):
@@ -54,188 +57,162 @@ def key_of(name):
     return key
 
 
-BLOCK_TAGS = np.array(
-    [
-        key_of(name)
-        for name in "br p div li ul ol dl dd dt td th tr table hr h1 h2 h3 h4 h5 h6 pre center"
-        " blockquote gallery".split()
-    ],
-    dtype=np.int64,
-)
-ANY_TAG = np.zeros(0, dtype=np.int64)
+_BLOCKS = (
+    "br p div li ul ol dl dd dt td th tr table hr h1 h2 h3 h4 h5 h6 pre center blockquote gallery"
+).split()
+for _number in range(NAMES):
+    BLOCK_KEYS[_number] = key_of(_BLOCKS[_number])
 
 
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def is_word(code: cython.uint) -> cython.bint:
-    return code == LINE or is_alphanumeric(code)
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-def follows(
-    codes: cython.uint[::1], at: cython.Py_ssize_t, end: cython.Py_ssize_t, text: bytes
-) -> cython.bint:
-    """Whether an ASCII text stands here."""
-    i: cython.Py_ssize_t
-    size: cython.Py_ssize_t = len(text)
-    if at + size > end:
-        return False
-    for i in range(size):
-        if codes[at + i] != text[i]:
-            return False
-    return True
-
-
-def strip(codes: cython.uint[::1], end: cython.Py_ssize_t, braces: cython.bint, tags: cython.bint):
+def strip(store: bytearray, end: cython.Py_ssize_t, braces: cython.bint):
     """The text's length without templates' names, tags, and the markup of lines and letters.
 
     ``braces`` says whether there are, or were, templates and tables in it.
     """
+    codes: cython.p_uchar = store
     if braces:
         end = without_templates(codes, end)
         end = without_parameters(codes, end)
-    if tags:
-        end = without_tags(codes, end, BLOCK_TAGS)
-        end = without_tags(codes, end, ANY_TAG)
+    if find(codes, LESS, 0, end) < end:
+        end = without_tags(codes, end, True)
+        end = without_tags(codes, end, False)
     end = without_headings(codes, end)
     end = without_line_starts(codes, end)
     end = without_quotes(codes, end)
-    return without_magic(codes, end)
+    end = without_magic(codes, end)
+    without_pipes(codes, end)
+    return end
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-def without_templates(codes: cython.uint[::1], end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+def without_templates(codes, end):
     r"""``\{\{[^{}|\n]*`` and ``\}\}`` to a space each."""
     at: cython.Py_ssize_t = 0
     kept: cython.Py_ssize_t = 0
-    code: cython.uint
+    opened: cython.Py_ssize_t = -1
+    closed: cython.Py_ssize_t = -1
+    place: cython.Py_ssize_t
     while at < end:
-        code = codes[at]
-        if code == OPEN and at + 1 < end and codes[at + 1] == OPEN:
+        if opened < at:
+            opened = find(codes, OPEN, at, end)
+        if closed < at:
+            closed = find(codes, CLOSE, at, end)
+        place = min(opened, closed)
+        move(codes, kept, at, place - at)
+        kept += place - at
+        at = place
+        if at >= end:
+            break
+        if at + 1 < end and codes[at + 1] == codes[at]:
             at += 2
-            while at < end and not (
-                codes[at] == OPEN or codes[at] == CLOSE or codes[at] == PIPE or codes[at] == NEWLINE
-            ):
-                at += 1
-            code = BLANK
-        elif code == CLOSE and at + 1 < end and codes[at + 1] == CLOSE:
-            at += 2
-            code = BLANK
+            if place == opened:
+                while at < end and not (
+                    codes[at] == OPEN
+                    or codes[at] == CLOSE
+                    or codes[at] == PIPE
+                    or codes[at] == NEWLINE
+                ):
+                    at += 1
+            codes[kept] = BLANK
         else:
+            codes[kept] = codes[at]
             at += 1
-        codes[kept] = code
         kept += 1
     return kept
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-def without_parameters(codes: cython.uint[::1], end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+def parameter_end(codes, at, end):
+    """Where the parameter's name, equals sign and URL end that begin here; -1 if none do."""
+    width: cython.int
+    size: cython.int = 0
+    at = past_spaces(codes, at, end)
+    if at >= end or not word_at(codes, at):
+        return -1
+    while at < end and size < MOST_NAME:
+        width = word_at(codes, at)
+        if width == 0:
+            if codes[at] == BLANK or codes[at] == DOT or codes[at] == DASH:
+                width = 1
+            else:
+                break
+        at += width
+        size += 1
+    if at >= end or codes[at] != EQUALS:
+        return -1
+    at += 1
+    while at < end and (codes[at] == BLANK or codes[at] == TAB):
+        at += 1
+    if follows(codes, at, end, b"http://") or follows(codes, at, end, b"https://"):
+        while at < end and not (
+            codes[at] == PIPE or codes[at] == OPEN or codes[at] == CLOSE or space_at(codes, at)
+        ):
+            at += width_at(codes, at)
+    return at
+
+
+def without_parameters(codes, end):
     r"""``\|\s*\w[\w .-]{0,40}=[ \t]*(?:https?://[^\s|{}]*)?`` to a space."""
     at: cython.Py_ssize_t = 0
     kept: cython.Py_ssize_t = 0
+    place: cython.Py_ssize_t
     ahead: cython.Py_ssize_t
-    name: cython.Py_ssize_t
     while at < end:
-        codes[kept] = codes[at]
+        place = find(codes, PIPE, at, end)
+        move(codes, kept, at, place - at)
+        kept += place - at
+        at = place + 1
+        if place >= end:
+            break
+        ahead = parameter_end(codes, at, end)
+        codes[kept] = PIPE
+        if ahead >= 0:
+            codes[kept] = BLANK
+            at = ahead
         kept += 1
-        at += 1
-        if codes[kept - 1] != PIPE:
-            continue
-        ahead = at
-        while ahead < end and is_space(codes[ahead]):
-            ahead += 1
-        name = ahead
-        if ahead >= end or not is_word(codes[ahead]):
-            continue
-        while (
-            ahead < end
-            and ahead - name < MOST_NAME
-            and (
-                is_word(codes[ahead])
-                or codes[ahead] == BLANK
-                or codes[ahead] == DOT
-                or codes[ahead] == DASH
-            )
-        ):
-            ahead += 1
-        if ahead >= end or codes[ahead] != EQUALS:
-            continue
-        ahead += 1
-        while ahead < end and (codes[ahead] == BLANK or codes[ahead] == TAB):
-            ahead += 1
-        if follows(codes, ahead, end, b"http://") or follows(codes, ahead, end, b"https://"):
-            while ahead < end and not (
-                is_space(codes[ahead])
-                or codes[ahead] == PIPE
-                or codes[ahead] == OPEN
-                or codes[ahead] == CLOSE
-            ):
-                ahead += 1
-        codes[kept - 1] = BLANK
-        at = ahead
     return kept
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-def without_tags(
-    codes: cython.uint[::1], end: cython.Py_ssize_t, names: cython.longlong[::1]
-) -> cython.Py_ssize_t:
-    r"""``</?NAME\b[^<>]*>`` to a space, or ``</?[a-zA-Z][^<>]*>`` to nothing for no names."""
+def without_tags(codes, end, blocks):
+    r"""``</?NAME\b[^<>]*>`` of blocks to a space, or ``</?[a-zA-Z][^<>]*>`` to nothing."""
     at: cython.Py_ssize_t = 0
     kept: cython.Py_ssize_t = 0
+    place: cython.Py_ssize_t
     ahead: cython.Py_ssize_t
-    named: cython.bint = names.shape[0] > 0
     while at < end:
-        if codes[at] == LESS:
-            ahead = at + 1
-            if ahead < end and codes[ahead] == SLASH:
+        place = find(codes, LESS, at, end)
+        move(codes, kept, at, place - at)
+        kept += place - at
+        at = place
+        if at >= end:
+            break
+        ahead = at + 1
+        if ahead < end and codes[ahead] == SLASH:
+            ahead += 1
+        if ahead < end and (is_block(codes, ahead, end) if blocks else is_letter(codes[ahead])):
+            while ahead < end and codes[ahead] != LESS and codes[ahead] != GREATER:
                 ahead += 1
-            if named:
-                if not is_named(codes, ahead, end, names):
-                    ahead = -1
-            elif ahead >= end or not is_letter(codes[ahead]):
-                ahead = -1
-            if ahead >= 0:
-                while ahead < end and codes[ahead] != LESS and codes[ahead] != GREATER:
-                    ahead += 1
-                if ahead < end and codes[ahead] == GREATER:
-                    at = ahead + 1
-                    if named:
-                        codes[kept] = BLANK
-                        kept += 1
-                    continue
-        codes[kept] = codes[at]
+            if ahead < end and codes[ahead] == GREATER:
+                at = ahead + 1
+                if blocks:
+                    codes[kept] = BLANK
+                    kept += 1
+                continue
+        codes[kept] = LESS
         kept += 1
         at += 1
     return kept
 
 
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def is_letter(code: cython.uint) -> cython.bint:
+def is_letter(code):
     return 97 <= (code | 32) <= 122
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-def is_named(
-    codes: cython.uint[::1],
-    at: cython.Py_ssize_t,
-    end: cython.Py_ssize_t,
-    names: cython.longlong[::1],
-) -> cython.bint:
-    """Whether the word that begins here is one of the names, in any case."""
+def is_block(codes, at, end):
+    """Whether the word that begins here is the name of a block's tag, in any case."""
     key: cython.longlong = 0
-    size: cython.Py_ssize_t = 0
+    size: cython.int = 0
     code: cython.uint
-    i: cython.Py_ssize_t
-    while at < end and is_word(codes[at]):
+    i: cython.int
+    while at < end and word_at(codes, at):
         code = codes[at]
         if is_letter(code):
             key = key * 37 + cython.cast(cython.longlong, (code | 32) - 96)
@@ -247,32 +224,34 @@ def is_named(
         if size > 10:
             return False
         at += 1
-    for i in range(names.shape[0]):
-        if key == names[i]:
+    for i in range(NAMES):
+        if key == BLOCK_KEYS[i]:
             return size > 0
     return False
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-def without_headings(codes: cython.uint[::1], end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+def without_headings(codes, end):
     r"""``\n=++([^\n]*+)`` to a line end and the group, without blanks and then ``=`` at its end."""
     at: cython.Py_ssize_t = 0
     kept: cython.Py_ssize_t = 0
+    place: cython.Py_ssize_t
     begun: cython.Py_ssize_t
     while at < end:
-        codes[kept] = codes[at]
-        kept += 1
-        at += 1
-        if codes[kept - 1] != NEWLINE or at >= end or codes[at] != EQUALS:
-            continue
+        place = find(codes, EQUALS, at, end)
+        while place < end and (place == 0 or codes[place - 1] != NEWLINE):
+            place = find(codes, EQUALS, place + 1, end)
+        move(codes, kept, at, place - at)
+        kept += place - at
+        at = place
+        if at >= end:
+            break
         while at < end and codes[at] == EQUALS:
             at += 1
         begun = kept
-        while at < end and codes[at] != NEWLINE:
-            codes[kept] = codes[at]
-            kept += 1
-            at += 1
+        place = find(codes, NEWLINE, at, end)
+        move(codes, kept, at, place - at)
+        kept += place - at
+        at = place
         while kept > begun and (codes[kept - 1] == BLANK or codes[kept - 1] == TAB):
             kept -= 1
         while kept > begun and codes[kept - 1] == EQUALS:
@@ -280,26 +259,28 @@ def without_headings(codes: cython.uint[::1], end: cython.Py_ssize_t) -> cython.
     return kept
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-def without_line_starts(codes: cython.uint[::1], end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+def without_line_starts(codes, end):
     r"""``\n(?:[*#:;]+|----+|!|(?:File|Image):[^|\n]*)`` to a line end."""
     at: cython.Py_ssize_t = 0
     kept: cython.Py_ssize_t = 0
-    code: cython.uint
+    place: cython.Py_ssize_t
     while at < end:
-        code = codes[at]
-        codes[kept] = code
+        place = find(codes, NEWLINE, at, end)
+        move(codes, kept, at, place - at)
+        kept += place - at
+        at = place + 1
+        if place >= end:
+            break
+        codes[kept] = NEWLINE
         kept += 1
-        at += 1
-        if code != NEWLINE or at >= end:
-            continue
+        if at >= end:
+            break
         if is_list(codes[at]):
             while at < end and is_list(codes[at]):
                 at += 1
         elif codes[at] == BANG:
             at += 1
-        elif follows(codes, at, end, b"----"):
+        elif codes[at] == DASH and follows(codes, at, end, b"----"):
             while at < end and codes[at] == DASH:
                 at += 1
         elif follows(codes, at, end, b"File:") or follows(codes, at, end, b"Image:"):
@@ -308,39 +289,43 @@ def without_line_starts(codes: cython.uint[::1], end: cython.Py_ssize_t) -> cyth
     return kept
 
 
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def is_list(code: cython.uint) -> cython.bint:
+def is_list(code):
     return code == 42 or code == 35 or code == COLON or code == 59
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-def without_quotes(codes: cython.uint[::1], end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+def without_quotes(codes, end):
     """``''+`` to nothing."""
     at: cython.Py_ssize_t = 0
     kept: cython.Py_ssize_t = 0
+    place: cython.Py_ssize_t
     while at < end:
-        if codes[at] == APOSTROPHE and at + 1 < end and codes[at + 1] == APOSTROPHE:
-            while at < end and codes[at] == APOSTROPHE:
-                at += 1
-            continue
-        codes[kept] = codes[at]
-        kept += 1
-        at += 1
+        place = find(codes, APOSTROPHE, at, end)
+        while place + 1 < end and codes[place + 1] != APOSTROPHE:
+            place = find(codes, APOSTROPHE, place + 1, end)
+        if place + 1 >= end:
+            place = end
+        move(codes, kept, at, place - at)
+        kept += place - at
+        at = place
+        while at < end and codes[at] == APOSTROPHE:
+            at += 1
     return kept
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-def without_magic(codes: cython.uint[::1], end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    r"""``__[A-Z]+__`` to nothing, and ``\|`` to a space."""
+def without_magic(codes, end):
+    r"""``__[A-Z]+__`` to nothing."""
     at: cython.Py_ssize_t = 0
     kept: cython.Py_ssize_t = 0
+    place: cython.Py_ssize_t
     ahead: cython.Py_ssize_t
     while at < end:
-        if codes[at] == LINE and at + 1 < end and codes[at + 1] == LINE:
+        place = find(codes, LINE, at, end)
+        move(codes, kept, at, place - at)
+        kept += place - at
+        at = place
+        if at >= end:
+            break
+        if at + 1 < end and codes[at + 1] == LINE:
             ahead = at + 2
             while ahead < end and 65 <= codes[ahead] <= 90:
                 ahead += 1
@@ -352,80 +337,104 @@ def without_magic(codes: cython.uint[::1], end: cython.Py_ssize_t) -> cython.Py_
             ):
                 at = ahead + 2
                 continue
-        codes[kept] = BLANK if codes[at] == PIPE else codes[at]
+        codes[kept] = LINE
         kept += 1
         at += 1
     return kept
 
 
-def settle(
-    codes: cython.uint[::1],
-    end: cython.Py_ssize_t,
-    numbers: cython.int[::1],
-    starts: cython.int[::1],
-    ends: cython.int[::1],
-):
+def without_pipes(codes, end):
+    r"""``\|`` to a space."""
+    at: cython.Py_ssize_t = find(codes, PIPE, 0, end)
+    while at < end:
+        codes[at] = BLANK
+        at = find(codes, PIPE, at + 1, end)
+
+
+def settle(store: bytearray, end: cython.Py_ssize_t, targets: list):
     """White space to single spaces, marks to places.
 
-    The length of the text, and how many links are in it: their numbers, in the order in which they
-    begin, and where they start and end. Marks for which there is no room stay in the text.
+    The length of the text in bytes, and the links in the order in which they begin: their target,
+    and where they start and end, in characters.
     """
+    codes: cython.p_uchar = store
+    room = np.empty((len(targets), 4), np.intc)
+    table: cython.int[:, ::1] = room  # number, start, end, and whether a blank comes first
     at: cython.Py_ssize_t = 0
-    kept: cython.Py_ssize_t = 0
     ahead: cython.Py_ssize_t
+    kept: cython.Py_ssize_t = 0
+    chars: cython.int = 0
     links: cython.int = 0
-    last: cython.int = -1  # the innermost link that is open; `ends` chains those around it
-    number: cython.longlong
+    fresh: cython.int = 0  # links before this one have had their first character
+    last: cython.int = -1  # the innermost link that is open; its end chains those around it
+    number: cython.int
     other: cython.int
+    i: cython.int
     begun: cython.bint = False
     apart: cython.bint = False
     code: cython.uint
+    width: cython.int
     while at < end:
         code = codes[at]
-        if is_space(code):
-            apart = begun
-            at += 1
-            continue
+        if code <= BLANK or code >= 0x80:
+            width = space_at(codes, at)
+            if width:
+                apart = begun
+                at += width
+                continue
         begun = True
         if apart:
             if kept > 0 and codes[kept - 1] != BLANK:
                 codes[kept] = BLANK
                 kept += 1
+                while fresh < links:
+                    table[fresh, 3] = 1
+                    fresh += 1
+                chars += 1
             apart = False
         if code == END:
             at += 1
             if last >= 0:
-                other = ends[last]
-                ends[last] = cython.cast(cython.int, kept)
+                other = table[last, 2]
+                table[last, 2] = chars
                 last = -2 - other
             continue
         if code == BEGIN:
-            ahead = at + 1
             number = 0
-            while ahead < end and 48 <= codes[ahead] <= 57 and number < 100_000_000:
-                number = 10 * number + cython.cast(cython.longlong, codes[ahead] - 48)
+            for i in range(1, DIGITS + 1):
+                number = 10 * number + cython.cast(cython.int, codes[at + i]) - 48
+            table[links, 0] = number
+            table[links, 1] = chars
+            table[links, 2] = -2 - last
+            table[links, 3] = 0
+            last = links
+            links += 1
+            at += DIGITS + 1
+            continue
+        fresh = links
+        if code < 0x80:
+            ahead = at + 1
+            while ahead < end and BLANK < codes[ahead] < 0x80:
                 ahead += 1
-            if (
-                ahead > at + 1
-                and ahead < end
-                and codes[ahead] == NUMBERED
-                and links < numbers.shape[0]
-            ):
-                numbers[links] = cython.cast(cython.int, number)
-                starts[links] = cython.cast(cython.int, kept)
-                ends[links] = -2 - last
-                last = links
-                links += 1
-                at = ahead + 1
-                continue
-        codes[kept] = code
-        kept += 1
-        at += 1
+            width = cython.cast(cython.int, ahead - at)
+            chars += width
+        else:
+            width = width_at(codes, at)
+            chars += 1
+        if width < 16:
+            for i in range(width):
+                codes[kept + i] = codes[at + i]
+        else:
+            move(codes, kept, at, width)
+        kept += width
+        at += width
     while last >= 0:  # never closed
-        other = ends[last]
-        ends[last] = cython.cast(cython.int, kept)
+        other = table[last, 2]
+        table[last, 2] = chars
         last = -2 - other
+    found: list = []
     for other in range(links):
-        if starts[other] < ends[other] and codes[starts[other]] == BLANK:
-            starts[other] += 1
-    return kept, links
+        if table[other, 3] and table[other, 1] < table[other, 2]:
+            table[other, 1] += 1
+        found.append((targets[table[other, 0]], table[other, 1], table[other, 2]))
+    return kept, found

@@ -65,6 +65,7 @@ def report_precision(findings: Findings) -> Report:
         "What the estimator's best node lacks against the best one, rolling mean, oracle-led crawl",
         "score lacking",
         _panels(findings, "loss"),
+        from_early_on=True,
     )
     return Report(
         "precision", "Precision on the oracle-led crawl", tables, [figure], notes(findings)
@@ -95,6 +96,7 @@ def report_time(findings: Findings) -> Report:
         "microseconds a step",
         _panels(findings, "micros"),
         logarithmic=True,
+        from_early_on=True,
         levels={f"{name}": seconds * 1e6 for name, seconds in ALLOWED.items()},
     )
     lines = [

@@ -59,6 +59,7 @@ class Figure:
     ylabel: str
     panels: dict[str, list[Line]]
     logarithmic: bool = False
+    from_early_on: bool = False  # steps on a logarithmic scale too
     levels: dict[str, float] = field(default_factory=dict)  # horizontal lines
 
     def pages(self) -> list[Figure]:
@@ -90,18 +91,23 @@ class Figure:
         )
         for place, (graph, lines) in enumerate(self.panels.items()):
             axes = grid.flat[place]
-            for number, line in enumerate(lines):
-                _plot(axes, number, line)
-            span = axes.get_ylim()  # of the lines: wide bands would press them flat
-            for number, line in enumerate(lines):
-                _shade(axes, number, line)
-            axes.set_ylim(span)
-            axes.set_title(graph, fontsize=9)
-            axes.tick_params(labelsize=7)
-            axes.locator_params(axis="x", nbins=4)
-            axes.grid(alpha=0.25)
             if self.logarithmic:
                 axes.set_yscale("log")
+            if self.from_early_on:
+                axes.set_xscale("log")
+            for number, line in enumerate(lines):
+                _plot(axes, number, line, self.from_early_on)
+            span = axes.get_ylim()  # of the lines: wide bands would press them flat
+            for number, line in enumerate(lines):
+                _shade(axes, number, line, self.from_early_on)
+            span = [*span, *(2 * level for level in self.levels.values())]
+            axes.set_ylim(min(span), max(span))
+            axes.set_title(graph, fontsize=9)
+            axes.tick_params(labelsize=7)
+            axes.tick_params(which="minor", labelbottom=False, labelleft=False)
+            if not self.from_early_on:
+                axes.locator_params(axis="x", nbins=4)
+            axes.grid(alpha=0.25)
             for name, level in self.levels.items():
                 axes.axhline(level, color="black", linewidth=0.8, linestyle=":")
                 axes.annotate(name, (0.02, level), xycoords=("axes fraction", "data"), fontsize=6)
@@ -122,10 +128,10 @@ class Figure:
         return paths
 
 
-def _plot(axes: Any, number: int, line: Line) -> None:
+def _plot(axes: Any, number: int, line: Line, early: bool) -> None:
     colour = f"C{number % 10}"
     style = ("-", "--", ":", "-.")[number // 10 % 4]
-    kept = _spaced(line.steps, 30)
+    kept = _spaced(np.log(line.steps) if early else line.steps, 30)
     axes.plot(
         line.steps[kept],
         line.middle[kept],
@@ -136,9 +142,9 @@ def _plot(axes: Any, number: int, line: Line) -> None:
     )
 
 
-def _shade(axes: Any, number: int, line: Line) -> None:
+def _shade(axes: Any, number: int, line: Line, early: bool) -> None:
     if not np.isnan(line.half).all():
-        kept = _spaced(line.steps, 10)
+        kept = _spaced(np.log(line.steps) if early else line.steps, 10)
         axes.fill_between(
             line.steps[kept],
             (line.middle - line.half)[kept],

@@ -97,7 +97,7 @@ class Shelf:
         counts: Counter[str] = Counter()
         files: Counter[str] = Counter()
         for file in self._files:
-            words = Counter(_WORD.findall(fold(file.text).text))
+            words = Counter(_WORD.findall(fold(file.text)))
             counts.update(words)
             files.update(words.keys())
         weights = {
@@ -124,7 +124,7 @@ def promise(profile: dict[str, int], topic: str) -> float:
     """What a profile promises for a topic: f(occurrences), a phrase counting as its rarest word."""
     count = 0
     for phrase in phrases_of(topic):
-        words = _WORD.findall(fold(phrase).text)
+        words = _WORD.findall(fold(phrase))
         if words:
             count += min(profile.get(word, 0) for word in words)
     return f(count)

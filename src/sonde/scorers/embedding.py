@@ -97,7 +97,7 @@ def _by_word(words: list[str]) -> Rows:
         for word in _WORD.findall(text.lower()):
             row = rows.get(word)
             if row is None and not word.isascii():
-                row = rows.get(fold(word).text)
+                row = rows.get(fold(word))
             if row is not None:
                 found.append(row)
         return found

@@ -20,11 +20,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 
 import numpy as np
-from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
+from ahocorasick_rs import BytesAhoCorasick, Implementation, MatchKind
 
 from ..errors import InputError
 from .document import Document, Scores
-from .folding import fold
+from .folding import FOLDING, fold, fold_bytes
 
 _WORD = re.compile(r"\w")
 
@@ -48,7 +48,7 @@ class KeywordMatcher:
 
     def __init__(self, phrases: Iterable[str]) -> None:
         self.phrases = tuple(phrases)
-        folded = dict.fromkeys(" ".join(fold(phrase).text.split()) for phrase in self.phrases)
+        folded = dict.fromkeys(" ".join(fold(phrase).split()) for phrase in self.phrases)
         folded.pop("", None)
         if not folded:
             raise InputError("no keywords: give at least one phrase with a letter or a digit")
@@ -58,38 +58,67 @@ class KeywordMatcher:
                     f"a keyword must begin and end with a letter or a digit: {phrase!r}"
                 )
         self.folded = tuple(folded)
-        self._automaton = AhoCorasick(
-            self.folded, matchkind=MatchKind.Standard, implementation=Implementation.DFA
+        self._automaton = BytesAhoCorasick(
+            [phrase.encode("utf-8", "surrogatepass") for phrase in self.folded],
+            matchkind=MatchKind.Standard,
+            implementation=Implementation.DFA,
         )
 
     def count(self, text: str) -> int:
         """Occurrences of all phrases in a text, which may have white space of any kind."""
         return len(self.spans(" ".join(text.split())))
 
-    def spans(self, text: str) -> list[tuple[int, int, int]]:
+    def spans(self, text: str | bytes) -> list[tuple[int, int, int]]:
         """Where the phrases occur in a text whose white space is collapsed, by their starts.
 
-        Each occurrence is (start, end, number of the phrase among the folded ones).
+        Each occurrence is (start, end, number of the phrase among the folded ones), in characters,
+        also of a text that is given in UTF-8.
         """
-        folded, places = fold(text)
+        data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+        folded = fold_bytes(data)
         found = self._automaton.find_matches_as_indexes(folded, overlapping=True)
         if not found:
             return []
-        is_word = _WORD.match
-        last = len(folded)
         whole = [
             (start, end, phrase)
             for phrase, start, end in found
-            if (start == 0 or not is_word(folded, start - 1))
-            and (end == last or not is_word(folded, end))
+            if not _word_before(folded, start) and not _word_after(folded, end)
         ]
-        if places is not None:  # back to the places of the text as it was given
+        if whole and not data.isascii():  # back to the places of the text as it was given
+            places = FOLDING.places(data)
             starts = np.searchsorted(places, [span[0] for span in whole], side="right") - 1
             ends = np.searchsorted(places, [span[1] for span in whole], side="left")
             phrases = [span[2] for span in whole]
             whole = list(zip(starts.tolist(), ends.tolist(), phrases, strict=True))
         whole.sort()
         return whole
+
+
+_WORD_BYTES = bytes(code < 128 and bool(_WORD.match(chr(code))) for code in range(256))
+
+
+def _word_before(text: bytes, at: int) -> bool:
+    """Whether a letter, a digit or an underscore ends here."""
+    if at == 0 or (last := text[at - 1]) < 0x80:
+        return at > 0 and _WORD_BYTES[last] > 0
+    begin = at - 1
+    while text[begin] & 0xC0 == 0x80:
+        begin -= 1
+    return _is_word(text[begin:at])
+
+
+def _word_after(text: bytes, at: int) -> bool:
+    """Whether one begins here."""
+    if at == len(text) or (first := text[at]) < 0x80:
+        return at < len(text) and _WORD_BYTES[first] > 0
+    end = at + 1
+    while end < len(text) and text[end] & 0xC0 == 0x80:
+        end += 1
+    return _is_word(text[at:end])
+
+
+def _is_word(character: bytes) -> bool:
+    return _WORD.match(character.decode("utf-8", "surrogatepass")) is not None
 
 
 class KeywordScorer:

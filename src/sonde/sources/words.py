@@ -9,6 +9,7 @@ sign than in a text.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from sonde.kernels.spelling import spelled
 
@@ -29,16 +30,10 @@ def link_words(anchor: str, target: str = "", window: str = "") -> bytes:
 
 
 def page_words(
-    text: str, spans: Sequence[tuple[int, int]], targets: Sequence[str], window: int
+    text: str, starts: Sequence[int], ends: Sequence[int], targets: Sequence[str], window: int
 ) -> list[bytes]:
-    """The words of the links of a page, whose anchors stand at these spans of its text."""
-    numbers, ends = spelled(
-        text, [start for start, _ in spans], [end for _, end in spans], targets, window, MOST
-    )
+    """The words of the links of a page, whose anchors start and end at these places of its text."""
+    numbers, stops = spelled(text, starts, ends, targets, window, MOST)
     packed = numbers.astype("<u2").tobytes()
-    words = []
-    start = 0
-    for end in ends.tolist():
-        words.append(packed[start : 2 * end])
-        start = 2 * end
-    return words
+    bounds = [0, *(2 * stops).tolist()]
+    return [packed[start:stop] for start, stop in pairwise(bounds)]

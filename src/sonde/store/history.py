@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from sonde.kernels.places import packed
 from sonde.records import Failure, Lease, Link, Outcome, Place, Skip, Spend, Visit
 from sonde.sources.web.place import keys_of
 from sonde.store.wording import unpack
@@ -116,8 +117,8 @@ _NO_PLACE = (-1.0, -1.0, -1)
 
 def pack_places(links: Sequence[Link]) -> bytes:
     """The URL measures of links, as a run keeps them."""
-    told = [_NO_PLACE if link.place is None else link.place[2:] for link in links]
-    return np.array(told, dtype=_PLACES).tobytes()
+    told: bytes = packed([link.place for link in links])
+    return told
 
 
 def _unpacked_places(

@@ -23,6 +23,8 @@ from typing import Any
 
 from sonde.errors import StoreError
 
+_told = json.JSONEncoder(separators=(",", ":")).encode
+
 _SYNC_EVERY = 1.0
 _AHEAD = 64  # requests reserved at the least
 _REFUSALS_KNOWN = 200_000
@@ -80,11 +82,17 @@ class Journal:
         self.dirty = True
 
     def log(
-        self, kind: str, lease: int | None = None, node: int | None = None, data: Any = None
+        self,
+        kind: str,
+        lease: int | None = None,
+        node: int | None = None,
+        data: Any = None,
+        text: str | None = None,
     ) -> None:
-        """The next row of the log."""
+        """The next row of the log, with data, or with their text where it was made already."""
         self.seq += 1
-        text = None if not data else json.dumps(data, separators=(",", ":"))
+        if data:
+            text = _told(data)
         self._rows["log"].append((self.seq, kind, lease, node, text))
         self.dirty = True
 

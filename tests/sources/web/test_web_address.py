@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sonde.sources.web.address import (
     MAX_URL,
     Base,
+    Directory,
     domain_of,
     group_of,
     host_of,
@@ -16,6 +17,7 @@ from sonde.sources.web.address import (
     origin_of,
     template_of,
 )
+from sonde.sources.web.references import resolved
 
 
 @pytest.mark.parametrize(
@@ -130,3 +132,35 @@ def test_domains(host: str, domain: str) -> None:
 )
 def test_templates(url: str, template: str) -> None:
     assert template_of(url) == template
+
+
+HREF_PARTS = st.sampled_from(
+    ["../", "./", "a", "b-c_d", "x.html", ".", "..", "/", "//", "~u", "%41", "é", "?q=1", "#f", ":",
+     ";s=1", "&amp;", " ", "\\", "a" * 700]
+)  # fmt: skip
+BASES = st.sampled_from(
+    [
+        "http://a.example/",
+        "http://a.example/x/y/z.html",
+        "https://a.example:8443/x/?q=/y/",
+        "http://u:p@a.example/x/y",
+        "http://a.example/x;v=1/y",
+        "http://127.0.0.1/x/%41/y.html",
+    ]
+)
+
+
+@given(base=BASES, parts=st.lists(HREF_PARTS, max_size=6))
+def test_hrefs_are_joined_alike_with_and_without_a_parser(base: str, parts: list[str]) -> None:
+    written = "".join(parts)
+    expected = None if resolved(written).startswith("#") else Base(base).join(resolved(written))
+    assert Base(base).follow(written.encode()) == expected
+    assert Base(base).follow(written.encode()) == expected  # from what is known
+
+
+def test_a_plain_href_needs_no_parser() -> None:
+    directory = Directory("http://a.example/x/y/")
+    assert directory.plain(b"../z.html") == "http://a.example/x/z.html"
+    assert directory.plain(b"../../../../z/") == "http://a.example/z/"
+    assert directory.plain(b"./z") is None
+    assert directory.plain(b"z?q") is None

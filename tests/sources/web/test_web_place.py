@@ -8,12 +8,16 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from sonde.kernels import basenames
+from sonde.kernels import places as kernel
 from sonde.records import Place
 from sonde.sources.graph import Graph
 from sonde.sources.web.address import normalise
 from sonde.sources.web.page import read_page
-from sonde.sources.web.place import Surroundings, basename_of, keys_of, places
+from sonde.sources.web.place import Surroundings, keys_of, places
+from uncompiled import uncompiled
 
+COUNTS = st.integers(0, 2**31 - 1)
 HOME = "http://www.a.example/docs/index.html"
 
 
@@ -36,9 +40,7 @@ def test_one_domain() -> None:
     assert page.rfu(HOME) == 1.0
     # Three basenames; two of four links are beside the page: 2/4 / 3.
     assert page.bfu(HOME) == 2 / 4 / 3
-    assert page.place("http://www.a.example/z") == Place(
-        "a.example", "http://www.a.example/", 1.0, 1 / 4 / 3, 0
-    )
+    assert page.places[2] == Place("a.example", "http://www.a.example/", 1.0, 1 / 4 / 3, 0)
 
 
 def test_all_distinct() -> None:
@@ -64,7 +66,8 @@ def test_duplicate_links_count_once_and_their_repeats_apart() -> None:
     page = around("x", "x", "x#part", "http://b.example/y")
     assert page.count == 2
     assert page.rfu(HOME) == 1 / 2 / 2
-    told = places({"http://www.a.example/docs/x": 3, "http://b.example/y": 1})
+    x, y = "http://www.a.example/docs/x", "http://b.example/y"
+    told = places([x, y, f"{x}?s=1", x], {f"{x}?s=1": x}, {})
     assert told["http://www.a.example/docs/x"].repeats == 2
     assert told["http://b.example/y"].repeats == 0
     assert told["http://b.example/y"].rfu == 1 / 2 / 2
@@ -123,7 +126,7 @@ def test_domains_by_the_public_suffix_list(url: str, domain: str) -> None:
     ],
 )
 def test_basenames(url: str, basename: str) -> None:
-    assert basename_of(url) == basename
+    assert basenames.basename_of(url) == basename
 
 
 URLS = st.builds(
@@ -140,10 +143,13 @@ def test_measures_stay_between_0_and_1_and_follow_the_definition(
     times: dict[str, int], own: str
 ) -> None:
     page = Surroundings(times)
+    links = [url for url, count in times.items() for _ in range(count)]
     assert 0 <= page.rfu(own) <= 1
     assert 0 <= page.bfu(own) <= 1
     keys = [keys_of(url) for url in times]
-    for url, place in places(times).items():
+    assert list(places(links, {}, {})) == list(times)
+    for (url, place), alone in zip(places(links, {}, {}).items(), page.places, strict=True):
+        assert place[:4] == alone[:4]
         domain, basename = keys_of(url)
         assert (place.domain, place.basename, place.repeats) == (domain, basename, times[url] - 1)
         alike = [[key[part] for key in keys].count(keys_of(url)[part]) for part in (0, 1)]
@@ -151,6 +157,44 @@ def test_measures_stay_between_0_and_1_and_follow_the_definition(
         assert place.bfu == alike[1] / len(keys) / len({key[1] for key in keys})
         assert 0 < place.bfu <= 1
         assert 0 < place.rfu <= 1
+
+
+@given(st.lists(URLS, max_size=30), st.dictionaries(URLS, URLS, max_size=5))
+def test_compiled_or_not_measures_are_the_same(urls: list[str], renamed: dict[str, str]) -> None:
+    def domain(basename: str) -> str:
+        return keys_of(basename)[0]
+
+    expected = uncompiled(basenames).measured(urls, renamed, {}, domain, Place._make)
+    assert places(urls, renamed, {}) == expected
+    named = [renamed.get(url, url) for url in urls]
+    assert expected == places(named, {}, {})
+    assert {url: place.repeats for url, place in expected.items()} == {
+        url: named.count(url) - 1 for url in named
+    }
+
+
+NAMES = st.one_of(URLS, st.text("aé漢/?", max_size=6))
+
+
+@given(st.lists(NAMES, max_size=40, unique=True))
+def test_links_are_grouped_as_one_by_one(names: list[str]) -> None:
+    numbers: dict[str, int] = {}
+    expected = [numbers.setdefault(basenames.basename_of(name), len(numbers)) for name in names]
+    counts = [expected.count(number) for number in range(len(numbers))]
+    for module in (basenames, uncompiled(basenames)):
+        assert module.by_basename(names) == (list(numbers), counts, expected)
+
+
+PLACES = st.builds(Place, st.just("d"), st.just("b"), st.floats(0, 1), st.floats(0, 1), COUNTS)
+
+
+@given(st.lists(st.none() | PLACES, max_size=20), st.lists(st.integers(0, 19), max_size=40))
+def test_measures_are_kept_as_they_were(some: list[Place | None], order: list[int]) -> None:
+    told = [some[at] for at in order if at < len(some)]
+    for packed in (kernel.packed, uncompiled(kernel).packed):
+        found = np.frombuffer(packed(told), np.dtype([("r", "<f8"), ("b", "<f8"), ("n", "<i4")]))
+        expected = [(-1.0, -1.0, -1) if place is None else tuple(place[2:]) for place in told]
+        assert found.tolist() == expected
 
 
 @given(st.lists(st.tuples(URLS, URLS), min_size=1, max_size=40))
@@ -171,7 +215,7 @@ def test_a_graph_of_urls_has_the_places_that_its_pages_would_have(
     )
     graph = Graph.from_edges(edges)
     for source, targets in links.items():
-        expected = places(targets)
+        expected = places(list(targets), {}, {})
         number = graph.index(source)
         span = range(graph.indptr[number], graph.indptr[number + 1])
         assert len(span) == len(targets)

@@ -60,6 +60,7 @@ class Built:
 
     folders: list[Path]
     about: list[dict[str, Any]]
+    notes: tuple[str, ...] = ()  # what a user may not expect of them
 
 
 def build(recipe: Recipe, target: Path, *, jobs: int | None = None, quiet: bool = True) -> Built:
@@ -77,18 +78,20 @@ def build(recipe: Recipe, target: Path, *, jobs: int | None = None, quiet: bool 
     if recipe.kind not in makers:
         raise InputError(f"unknown kind {recipe.kind!r}; known are {', '.join(KINDS)}")
     problems: Counter[str] = Counter()
+    processes = jobs_from(jobs, size_of(recipe.source))
     began = time.monotonic()
     shown: AbstractContextManager[Meter] = nullcontext(Silent())
     if not quiet:
         shown = Shown(f"reading {recipe.source.name}", size_of(recipe.source), BYTES)
     with Folders(places(target, recipe.labels)) as folders, shown as meter:
-        counts, scoring = makers[recipe.kind](recipe, folders, jobs_from(jobs), problems, meter)
+        counts, scoring = makers[recipe.kind](recipe, folders, processes, problems, meter)
         about = [
             _about(recipe, label, counts | own, problems, time.monotonic() - began)
+            | ({"notes": folders.notes} if folders.notes else {})
             for label, own in zip(recipe.labels, scoring, strict=True)
         ]
         folders.finish(about)
-    return Built(folders.folders, about)
+    return Built(folders.folders, about, tuple(folders.notes))
 
 
 def _wiki(

@@ -1,4 +1,4 @@
-"""bzip2 files decompressed block by block, on several threads.
+"""bzip2 files decompressed block by block, on several threads or by other processes.
 
 A bzip2 stream is a string of bits: a head, *blocks* of up to 900 kB each of which begins with the
 same 48-bit *mark*, and an end mark. Blocks do not depend on one another, and a block between a head
@@ -33,6 +33,7 @@ _BLOCK, _END = 0x314159265359, 0x177245385090
 _MARK_BITS = 48
 _CHECKSUM_BITS = 32
 _MOST_BITS = 1 << 23  # no block is longer: 900 kB that cannot be compressed, and their tables
+_GROUP_BITS = 5_000_000  # three blocks or so of a dump, some 2.5 MB of text
 _AHEAD = 2  # blocks for each thread that wait or are worked on
 _SPAN = 7  # bytes in which a mark fits, wherever it begins
 
@@ -48,15 +49,58 @@ class Piece(NamedTuple):
         return Piece(self.mark, self.bits << other.length | other.bits, self.length + other.length)
 
 
+class Group(NamedTuple):
+    """Pieces that follow one another; ``last`` are those at the end of the file."""
+
+    pieces: list[Piece]
+    last: bool
+
+
+def groups(raw: BinaryIO) -> Iterator[Group]:
+    """The pieces of a file, some blocks at a time."""
+    pieces: list[Piece] = []
+    length = 0
+    for piece in _pieces(raw):
+        if length >= _GROUP_BITS:
+            yield Group(pieces, False)
+            pieces, length = [], 0
+        pieces.append(piece)
+        length += piece.length
+    if pieces:
+        yield Group(pieces, True)
+
+
+def opened(group: Group) -> bytes | None:
+    """The blocks of a group; None if anything is damaged, cut short or falsely marked."""
+    found: list[bytes] = []
+    for place, piece in enumerate(group.pieces, 1):
+        final = group.last and place == len(group.pieces)
+        if piece.mark == _BLOCK:
+            block = _block(piece)
+            if block is None or final:
+                return None
+            found.append(block)
+        elif not _is_border(piece, final):
+            return None
+    return b"".join(found)
+
+
 def decompressed(
     raw: BinaryIO, problems: Counter[str], threads: int = 1
 ) -> Generator[bytes, None, None]:
     """The blocks of a file."""
+    return joined(_pieces(raw), problems, threads)
+
+
+def joined(
+    source: Iterator[Piece], problems: Counter[str], threads: int = 1
+) -> Generator[bytes, None, None]:
+    """The blocks of pieces, down to the end of the file."""
     with ThreadPoolExecutor(threads, "bzip2") as pool:
         waiting: deque[tuple[Piece, Future[bytes | None] | None]] = deque()
         pieces = (
             (piece, pool.submit(_block, piece) if piece.mark == _BLOCK else None)
-            for piece in _pieces(raw)
+            for piece in source
         )
         room = threads * _AHEAD + 1
         waiting.extend(islice(pieces, room))

@@ -117,7 +117,7 @@ class Draft:
     def write(self, folders: Folders) -> tuple[dict[str, int], list[dict[str, int]]]:
         """Write nodes and edges; gives counts of the graph, and of what scores in each folder."""
         if not self._documents:
-            raise InputError(f"nothing is left to build a graph from{_listed(self.problems)}")
+            raise InputError(f"nothing is left to build a graph from{listed(self.problems)}")
         names = pa.array(list(self._numbers), pa.string())
         rows = np.fromiter(self._documents, np.int64, len(self._documents))
         scores = f_of(np.concatenate(self._counts))
@@ -204,7 +204,8 @@ def _named(batch: pa.Table, names: pa.Array) -> pa.Table:
     return pa.table(columns)
 
 
-def _listed(problems: Counter[str]) -> str:
+def listed(problems: Counter[str]) -> str:
+    """The most frequent problems, in brackets."""
     found = [f"{count:,} {words}" for words, count in problems.most_common(3) if count]
     return f" ({', '.join(found)})" if found else ""
 

@@ -8,13 +8,15 @@
 The first two go through f if asked, node by node and edge by edge, after the sums.
 
 Further columns of the edge list are kept as text; those of several rows of a pair stand on lines of
-their own, as anchors and contexts do.
+their own, as anchors and contexts do. So are further columns of the table of nodes. One that has
+the name of a column that is written anyway (``score``, ``times``) is kept as ``given_score`` or
+``given_times``, and a note says so.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,8 +38,8 @@ from sonde.sources.graph.names import Names, names_of
 
 Mask = npt.NDArray[np.bool_]
 
-RESERVED = {"score", "times"}
-"""Columns of the edges that are written."""
+WRITTEN = {"score", "times"}
+"""Columns that are written, and not as they were given."""
 
 
 @dataclass(frozen=True)
@@ -82,24 +84,33 @@ def build_edges(
     ``kept`` are the further columns to keep, all of them for None.
     """
     names = names_of(pa.string())
-    listed = None
-    if nodes is not None:
-        listed = _read_nodes(nodes, names, scores.columns, jobs, problems, meter)
     table = Rows(path, "source", columns)
     table.require(["source", "target", *([time] if time else [])])
-    further = _further(table, [*scores.columns, *([time] if time else [])], kept)
+    listing = None if nodes is None else Rows(nodes, "node")
+    if kept is not None:
+        _require_any(kept, table, listing)
+    listed: Floats | None = None
+    described: dict[str, list[pa.Array]] = {}
+    if listing is not None:
+        listing.require(["node", *scores.columns])
+        own = _further(listing, ["node", *scores.columns], kept, folders.notes)
+        listed, described = _read_nodes(listing, names, scores.columns, own, jobs, problems, meter)
+    used = ["source", "target", *scores.columns, *([time] if time else [])]
+    further = _further(table, used, kept, folders.notes)
     given = [name for name in scores.columns if name in table.columns]
     if listed is None:
         table.require(scores.columns)
-    pairs = Pairs(len(given), timed=time is not None, words=further)
+    pairs = Pairs(len(given), timed=time is not None, words=list(further.values()))
     for batch in table.batches(problems, meter, jobs):
-        _add(batch, names, given, time, further, pairs, problems)
+        _add(batch, names, given, time, list(further), pairs, problems)
     if not names.count:
         raise InputError(f"{path}: nothing is left to build a graph from")
     grouped = pairs.grouped()
     betas, alphas = _scored(scores, grouped, given, listed, names.count)
     shown = _shortest(names.array())
-    folders.add("nodes", pa.table({"node": shown}), betas)
+    unlisted = pa.nulls(names.count - len(listed), pa.string()) if listed is not None else None
+    told = {name: pa.chunked_array([*parts, unlisted]) for name, parts in described.items()}
+    folders.add("nodes", pa.table({"node": shown, **told}), betas)
     ends = {
         "source": shown.take(pa.array(grouped.sources)),
         "target": shown.take(pa.array(grouped.targets)),
@@ -114,16 +125,34 @@ def build_edges(
     return counts, scoring(betas, alphas)
 
 
-def _further(table: Rows, read: Sequence[str], kept: Sequence[str] | None) -> list[str]:
-    """The columns that are kept as they are: those that nothing else is made of."""
-    used = {"source", "target", *read}
+def _require_any(names: Sequence[str], table: Rows, listing: Rows | None) -> None:
+    """Complain about the first of these columns that is in neither table."""
+    columns = [*table.columns, *(listing.columns if listing is not None else [])]
+    table.require([name for name in names if name not in columns])
+
+
+def _further(
+    table: Rows, used: Sequence[str], kept: Sequence[str] | None, notes: list[str]
+) -> dict[str, str]:
+    """The columns that nothing is made of, which are kept, and under which names."""
     if kept is None:
-        kept = [name for name in table.columns if name not in used | RESERVED]
-    table.require(kept)
+        kept = [name for name in table.columns if name not in used]
+    further: dict[str, str] = {}
     for name in kept:
-        if name in used | RESERVED:
+        if name in used:
             raise InputError(f"{table.path}: column {name!r} cannot be kept under its name")
-    return list(dict.fromkeys(kept))
+        if name not in table.columns:
+            continue
+        written = name
+        while written in WRITTEN or (written != name and written in table.columns):
+            written = f"given_{written}"
+        if written != name:
+            by = "--time times" if name == "times" else f"--score column:{name}"
+            notes.append(
+                f"{table.path.name}: its column {name!r} is kept as {written!r}; to use it: {by}"
+            )
+        further[name] = written
+    return further
 
 
 def scoring(betas: Floats, alphas: Floats) -> list[dict[str, int]]:
@@ -137,29 +166,33 @@ def scoring(betas: Floats, alphas: Floats) -> list[dict[str, int]]:
 
 
 def _read_nodes(
-    path: Path,
+    table: Rows,
     names: Names,
     columns: Sequence[str],
+    further: Mapping[str, str],
     jobs: int,
     problems: Counter[str],
     meter: Meter,
-) -> Floats:
-    table = Rows(path, "node")
-    table.require(["node", *columns])
+) -> tuple[Floats, dict[str, list[pa.Array]]]:
+    """The scores of the nodes that a table lists, and its further columns in pieces."""
     found: list[Floats] = [np.empty((0, len(columns)))]
+    words: dict[str, list[pa.Array]] = {written: [] for written in further.values()}
     for batch in table.batches(problems, meter, jobs):
         values, sound = _values(batch, columns)
         sound &= _filled(batch, "node")
         problems["rows without a usable score or name"] += int((~sound).sum())
-        rows = pa.array(np.flatnonzero(sound))
+        rows = np.flatnonzero(sound)
         before = names.count
-        (numbers,) = names.add(_text(batch, "node").take(rows))
-        new = np.zeros((names.count - before, len(columns)))
-        fresh = numbers >= before
+        (numbers,) = names.add(_text(batch, "node").take(pa.array(rows)))
         problems["nodes listed twice"] += int(len(numbers) - (names.count - before))
-        new[numbers[fresh][::-1] - before] = values[sound][fresh][::-1]  # the first row stands
-        found.append(new)
-    return np.concatenate(found)
+        fresh = np.flatnonzero(numbers >= before)
+        firsts = rows[
+            fresh[np.unique(numbers[fresh], return_index=True)[1]]
+        ]  # the first row stands
+        found.append(values[firsts])
+        for name, written in further.items():
+            words[written].append(_text(batch, name).take(pa.array(firsts)))
+    return np.concatenate(found), words
 
 
 def _add(

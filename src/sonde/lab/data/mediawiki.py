@@ -1,53 +1,40 @@
-"""Wiki pages out of a MediaWiki XML export or dump.
+"""A MediaWiki XML export or dump into a draft.
 
-This process decompresses and cuts the stream after the last whole page of each batch; workers
-parse. A page is parsed by itself, as a document of its own: what is malformed costs that page and
-no other, and no document type, hence no entity, can be declared before it.
+Workers parse (``wikipages``). Of a ``.bz2``, whose decompression takes as long as all the rest,
+they get blocks to decompress as well, and hand back what stands before the first end of a page and
+after the last one, which belongs to pages that begin or end in other blocks: this process puts
+those together. Anything else is decompressed here, and cut after the last whole page of each batch.
+So is what is left of a ``.bz2`` from the first damaged block on.
 """
 
 from __future__ import annotations
 
-import re
-from collections import Counter
+import bz2
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
-from contextlib import closing
-from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import BinaryIO
 from xml.parsers import expat
 
 from sonde.errors import InputError
+from sonde.lab.data import bzip
 from sonde.lab.data.draft import Draft
 from sonde.lab.data.pool import in_order
-from sonde.lab.data.sheaf import Sheaf
-from sonde.lab.data.streams import ahead, chunks, open_raw
-from sonde.lab.data.titles import Resolver, Titles
+from sonde.lab.data.streams import STEP, ahead, chunks, open_raw
+from sonde.lab.data.titles import Titles
 from sonde.lab.data.topics import Topics
-from sonde.lab.data.wikitext import Plain, plain
+from sonde.lab.data.wikipages import END, PAGE, Wiki, read_blocks, read_pages
 from sonde.lab.progress import Meter
-from sonde.sources.web.page import WINDOW
 
 BATCH = 1 << 21
 """Bytes of XML in a batch, about."""
 
 MOST_PAGE = 1 << 26
 """Bytes of one page. Longer ones are left out: they would have to be held in memory."""
-
-_PAGE = re.compile(rb"<page[\s>]")
-_END = b"</page>"
-_REDIRECT = re.compile(r"\s*#redirect(?:ion)?\s*:?\s*\[\[([^\]|\n]*)", re.IGNORECASE)
-_WIKITEXT = ("", "wikitext")
-
-
-@dataclass(frozen=True)
-class Wiki:
-    """What a worker must know."""
-
-    topics: Topics
-    titles: Titles
-    namespaces: frozenset[int] | None
-    keep_text: bool
 
 
 def read_mediawiki(
@@ -61,50 +48,113 @@ def read_mediawiki(
     meter: Meter,
 ) -> None:
     """Read a dump into a draft. ``namespaces`` are those whose pages are nodes; None for all."""
-    with (
-        open_raw(path) as raw,
-        closing(ahead(chunks(raw, path.suffix, draft.problems, jobs))) as stream,
-    ):
-        batches = _batches(stream, draft.problems)
-        head, first = next(batches, (b"", b""))
-        wiki = Wiki(topics, _titles(head), namespaces, keep_text)
-        bodies = (body for part in ([(head, first)], batches) for _, body in part)
-        for sheaf in in_order(partial(read_pages, wiki), bodies, jobs):
-            draft.add(sheaf)
-            meter.at(raw.tell())
+    reading = _Reading(draft, Wiki(topics, namespaces, keep_text), jobs, meter)
+    with open_raw(path) as raw:
+        if path.suffix == ".bz2":
+            reading.blocks(path, raw)
+        else:
+            reading.stream(raw, chunks(raw, path.suffix, draft.problems, jobs))
     if not draft.document_count and not draft.problems:
         raise InputError(f"{path}: no pages in it: is it a MediaWiki XML export in UTF-8?")
 
 
-def _batches(stream: Iterable[bytes], problems: Counter[str]) -> Iterator[tuple[bytes, bytes]]:
-    """Whole pages, about ``BATCH`` bytes at a time; with the first, what stands before them."""
+@dataclass(frozen=True)
+class _Reading:
+    draft: Draft
+    wiki: Wiki
+    jobs: int
+    meter: Meter
+
+    def stream(self, raw: BinaryIO, data: Iterator[bytes], titles: Titles | None = None) -> None:
+        """Read decompressed bytes; the head says what there is of titles unless it is given."""
+        with closing(ahead(data)) as stream:
+            batches = _batches(stream, self.draft.problems, titles)
+            for sheaf in in_order(partial(read_pages, self.wiki), batches, self.jobs):
+                self.draft.add(sheaf)
+                self.meter.at(raw.tell())
+
+    def blocks(self, path: Path, raw: BinaryIO) -> None:
+        """Read the blocks of a .bz2."""
+        draft, problems = self.draft, self.draft.problems
+        titles = _titles(_beginning(path))
+        waiting: deque[bzip.Group] = deque()
+        groups = bzip.groups(raw)
+
+        def sent() -> Iterator[bzip.Group]:
+            for group in groups:
+                waiting.append(group)
+                yield group
+
+        carried = b""  # from the last end of a page on
+        work = partial(read_blocks, self.wiki, titles)
+        with closing(in_order(work, sent(), self.jobs)) as parts:
+            for part in parts:
+                if part is None:
+                    break
+                waiting.popleft()
+                self.meter.at(raw.tell())
+                carried += part.head
+                if part.pages is None:
+                    carried = _shortened(carried, problems)
+                    continue
+                draft.add(read_pages(self.wiki, (titles, carried)))
+                draft.add(part.pages)
+                carried = part.tail
+            else:
+                draft.add(read_pages(self.wiki, (titles, carried)))
+                return
+        pieces = (piece for group in chain(waiting, groups) for piece in group.pieces)
+        self.stream(raw, chain([carried], bzip.joined(pieces, problems, self.jobs)), titles)
+
+
+def _shortened(page: bytes, problems: Counter[str]) -> bytes:
+    """The beginning of a page, if it is not too long to be held."""
+    if len(page) <= MOST_PAGE:
+        return page
+    problems["pages too long to read"] += 1
+    return page[-len(END) :]  # the rest of it, up to its end, is no whole page
+
+
+def _beginning(path: Path) -> bytes:
+    """What stands before the first page of a .bz2, as far as it is in a batch and can be read."""
+    data = b""
+    with bz2.open(path) as stream, suppress(OSError, EOFError):
+        while len(data) < BATCH and not PAGE.search(data):
+            more = stream.read(STEP)
+            if not more:
+                break
+            data += more
+    return _head(data)
+
+
+def _batches(
+    stream: Iterable[bytes], problems: Counter[str], titles: Titles | None
+) -> Iterator[tuple[Titles, bytes]]:
+    """Whole pages, about ``BATCH`` bytes at a time, with what the head says of titles."""
     parts: list[bytes] = []
     size = 0
-    head: bytes | None = None
     for chunk in stream:
         parts.append(chunk)
         size += len(chunk)
         if size < BATCH:
             continue
         whole = b"".join(parts)
-        cut = whole.rfind(_END)
+        cut = whole.rfind(END)
         if cut < 0:
-            if size > MOST_PAGE:
-                problems["pages too long to read"] += 1
-                whole = whole[-len(_END) :]  # the rest of it, up to its end, is no whole page
+            whole = _shortened(whole, problems)
             parts, size = [whole], len(whole)
             continue
-        cut += len(_END)
-        if head is None:
-            head = _head(whole)
-        yield head, whole[:cut]
+        cut += len(END)
+        if titles is None:
+            titles = _titles(_head(whole))
+        yield titles, whole[:cut]
         parts, size = [whole[cut:]], len(whole) - cut
     whole = b"".join(parts)
-    yield head if head is not None else _head(whole), whole
+    yield titles if titles is not None else _titles(_head(whole)), whole
 
 
 def _head(data: bytes) -> bytes:
-    found = _PAGE.search(data)
+    found = PAGE.search(data)
     return data[: found.start()] if found else data
 
 
@@ -142,104 +192,3 @@ def _titles(head: bytes) -> Titles:
         except expat.ExpatError:
             return Titles()
     return Titles(names, frozenset(sensitive))
-
-
-@dataclass
-class _Page:
-    """The elements of a page that matter; of its revisions the last."""
-
-    fields: dict[str, str] = field(default_factory=dict)
-    redirect: str = ""
-
-
-_WANTED = frozenset(("title", "ns", "model", "text"))
-
-
-def _parse(data: bytes) -> _Page:
-    page = _Page()
-    pieces: list[str] = []
-    parser: Any = expat.ParserCreate("utf-8")
-    parser.buffer_text = True
-    parser.buffer_size = 1 << 16
-
-    def begin(name: str, attributes: dict[str, str]) -> None:
-        if name in _WANTED:
-            pieces.clear()
-            parser.CharacterDataHandler = pieces.append
-        elif name == "redirect":
-            page.redirect = attributes.get("title", "")
-
-    def finish(name: str) -> None:
-        if name in _WANTED:
-            page.fields[name] = "".join(pieces)
-            parser.CharacterDataHandler = None
-
-    parser.StartElementHandler = begin
-    parser.EndElementHandler = finish
-    parser.Parse(data, True)
-    return page
-
-
-@lru_cache(maxsize=1)
-def _resolver(names: tuple[tuple[int, str], ...], sensitive: frozenset[int]) -> Resolver:
-    return Resolver(Titles(dict(names), sensitive))
-
-
-def read_pages(wiki: Wiki, data: bytes) -> Sheaf:
-    """The pages of one batch."""
-    sheaf = Sheaf()
-    resolver = _resolver(tuple(wiki.titles.names.items()), wiki.titles.sensitive)
-    at = 0
-    while True:
-        end = data.find(_END, at)
-        rest = data[at : end if end >= 0 else len(data)]
-        begun = [found.start() for found in _PAGE.finditer(rest)]
-        # A page that begins before another has ended, or never ends, is lost.
-        lost = len(begun) - (end >= 0)
-        if lost > 0:
-            sheaf.problems["pages cut short"] += lost
-        if end < 0:
-            return sheaf.bound(len(wiki.topics))
-        if begun:
-            _read_page(wiki, resolver, rest[begun[-1] :] + _END, sheaf)
-        at = end + len(_END)
-
-
-def _read_page(wiki: Wiki, resolver: Resolver, data: bytes, sheaf: Sheaf) -> None:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        sheaf.problems["pages with broken UTF-8"] += 1
-        data = data.decode(errors="replace").encode()
-    try:
-        page = _parse(data)
-    except expat.ExpatError:
-        sheaf.problems["pages of malformed XML"] += 1
-        return
-    space, title = resolver.title(page.fields.get("title", "").replace("%", "%25"))
-    if not title:
-        sheaf.problems["pages without a title"] += 1
-        return
-    if page.fields.get("ns", "").lstrip("-").isdigit():
-        space = int(page.fields["ns"])
-    text = page.fields.get("text", "")
-    redirect = page.redirect.replace("%", "%25")
-    if not redirect and (found := _REDIRECT.match(text)):
-        redirect = found[1]
-    if redirect:
-        sheaf.aliases.append((title, resolver.title(redirect)[1]))
-        return
-    if wiki.namespaces is not None and space not in wiki.namespaces:
-        return
-    if page.fields.get("model", "") in _WIKITEXT:
-        shown, links = plain(text, resolver.kind)
-    else:
-        shown, links = Plain(" ".join(text.split()), [])
-    resolved = []
-    for target, start, stop in links:
-        if space and target.startswith("/"):  # a page below this one
-            target = f"{title}{target.rstrip('/')}"
-        name = resolver.title(target)[1]
-        if name:
-            resolved.append((name, start, stop))
-    sheaf.add(title, shown, shown, resolved, wiki.topics, WINDOW, wiki.keep_text)

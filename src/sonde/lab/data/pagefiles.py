@@ -60,8 +60,9 @@ def pages_in_tar(
                 io.BufferedReader(Stream(raw, suffix, problems, threads), 1 << 18) as stream,
                 tarfile.open(fileobj=stream, mode="r|") as archive,
             ):
-                for member in archive:
-                    at(raw.tell())
+                for number, member in enumerate(archive):
+                    if number % 64 == 0:  # to ask is to wait for the thread that reads
+                        at(raw.tell())
                     if member.isfile() and _may_be_page(member.name):
                         body = _bounded(archive.extractfile(member), member.size, problems)
                         if body is not None:

@@ -73,14 +73,22 @@ class PostFormat:
         else:
             rows = (line.rstrip("\r").split("\t") for line in text.split("\n") if line)
         places = {name: self.header.index(column) for name, column in self.names.items()}
-        width = len(self.header)
+        author, body = places["author"], places["text"]
+        time, named = places.get("time"), places.get("mentions")
+        width, header = len(self.header), list(self.header)
         for row in rows:
             if len(row) != width:
                 problems["half-written rows"] += bool(row)
-                continue
-            if tuple(row) == self.header:
-                continue
-            yield from _post({name: row[place] for name, place in places.items()}, problems)
+            elif name := row[author].strip():
+                if row != header:
+                    yield Post(
+                        name,
+                        row[body],
+                        "" if time is None else row[time],
+                        None if named is None else row[named].replace(",", " ").split(),
+                    )
+            else:
+                problems["posts without an author or a text"] += 1
 
     def _json(self, text: str, problems: Counter[str]) -> Iterator[Post]:
         for line in text.split("\n"):

@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from sonde.errors import InputError
 from sonde.lab.data.clock import seconds_from
+from sonde.lab.data.draft import listed
 from sonde.lab.data.edgelist import scoring
 from sonde.lab.data.pairs import NEVER, Pairs
 from sonde.lab.data.pool import in_order
@@ -56,7 +57,7 @@ class Reader:
 def read_block(reader: Reader, block: bytes) -> Bundle:
     """The posts of one block, counted."""
     bundle = Bundle()
-    counts: list[list[int]] = []
+    texts: list[str] = []
     timed = "time" in reader.form.names or reader.form.form == "snap"
     for post in reader.form.read(block, bundle.problems):
         text = " ".join(post.text.split())
@@ -66,13 +67,14 @@ def read_block(reader: Reader, block: bytes) -> Bundle:
             bundle.problems["posts without a readable time"] += 1
             time = NEVER
         bundle.authors.append(_account(post.author))
-        counts.append(reader.topics.count(text))
+        texts.append(text)
         bundle.times.append(time)
-        bundle.mentions.append(list(dict.fromkeys(filter(None, map(_account, named)))))
-        if reader.keep_text:
-            bundle.texts.append(text)
-    if counts:
-        bundle.counts = np.array(counts, np.int64)
+        bundle.mentions.append(
+            list(dict.fromkeys(filter(None, map(_account, named)))) if named else []
+        )
+    bundle.counts = reader.topics.counts(texts)
+    if reader.keep_text:
+        bundle.texts = texts
     return bundle
 
 
@@ -132,7 +134,10 @@ def build_posts(
                 for number, text in zip(authors, bundle.texts, strict=True):
                     texts.setdefault(number, []).append(text)
     if not posts:
-        raise InputError(f"{path}: no posts in it that can be read")
+        raise InputError(
+            f"{path}: no posts in it that can be read{listed(problems)}; "
+            "say where they are, as in --columns author=user.name,text=body"
+        )
     grouped = pairs.grouped()
     betas, alphas = f_of(totals[: len(accounts)]), f_of(grouped.sums)
     names = pa.array(list(accounts), pa.string())

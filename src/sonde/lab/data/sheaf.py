@@ -38,19 +38,25 @@ class Sheaf:
     def add(
         self,
         name: str,
-        text: str,
-        content: str,
+        text: str | bytes,
+        content: str | bytes,
         links: list[tuple[str, int, int]],
         topics: Topics,
         window: int,
         keep_text: bool,
     ) -> None:
-        """Count the topics in one document. ``links`` are (target, start, end in the text)."""
+        """Count the topics in one document, given as text or as UTF-8.
+
+        ``links`` are (target, start, end in the text, in characters).
+        """
         counts, alphas = topics.around(text, links, window)
         if content is not text:
             counts = topics.count(content)
-        order: dict[str, int] = {}
-        slots = [order.setdefault(link[0], len(order)) for link in links]
+        order: dict[str, int] = dict.fromkeys([link[0] for link in links], 0)
+        slots: list[int] = []
+        if alphas or keep_text:
+            order = {target: slot for slot, target in enumerate(order)}
+            slots = [order[link[0]] for link in links]
         row = len(topics)
         first = len(self._alphas)
         self._alphas += [0.0] * (row * len(order))
@@ -63,8 +69,8 @@ class Sheaf:
         self.links.append(len(order))
         self.targets += order
         if keep_text:
-            self.texts.append(content)
-            self._keep_words(text, links, slots, len(order), window)
+            self.texts.append(_text(content))
+            self._keep_words(_text(text), links, slots, len(order), window)
 
     def _keep_words(
         self,
@@ -88,3 +94,7 @@ class Sheaf:
         self.alphas = np.array(self._alphas, np.float64).reshape(-1, topics)
         self._counts, self._alphas = [], []
         return self
+
+
+def _text(text: str | bytes) -> str:
+    return text if isinstance(text, str) else text.decode("utf-8", "surrogatepass")

@@ -31,32 +31,38 @@ class Titles:
 
 
 class Resolver:
-    """Turns what a link says into a title. Keeps what it was asked: links repeat."""
+    """Turns what a link says into a title. ``known`` keeps what links said: they repeat."""
 
     _MOST = 200_000
 
     def __init__(self, titles: Titles) -> None:
         self._titles = titles
         self._spaces = titles.spaces()
-        self._known: dict[str, tuple[int, str]] = {}
+        self.known: dict[bytes, tuple[str, str]] = {}
 
-    def title(self, target: str) -> tuple[int, str]:
-        """Namespace and title of a link's target; an empty title if it leads to no page."""
-        found = self._known.get(target)
+    def link(self, target: bytes) -> tuple[str, str]:
+        """The title that a link's target leads to, if any, and what the link shows.
+
+        That is "file", "category", or nothing for a link that shows its label.
+        """
+        found = self.known.get(target)
         if found is None:
-            if len(self._known) >= self._MOST:
-                self._known.clear()
-            found = self._known[target] = self._resolve(target)
+            if len(self.known) >= self._MOST:
+                self.known.clear()
+            text = target.decode("utf-8", "surrogatepass")
+            space, title = self.title(text)
+            kind = ""
+            if ":" in text and text.lstrip()[:1] != ":":
+                kind = "file" if space == FILE else "category" if space == CATEGORY else ""
+            found = self.known[target] = title, kind
         return found
 
-    def kind(self, target: str) -> str:
+    def kind(self, target: bytes) -> str:
         """What a link to the target shows: see ``wikitext.plain``."""
-        if ":" not in target or target.lstrip()[:1] == ":":
-            return ""
-        space = self.title(target)[0]
-        return "file" if space == FILE else "category" if space == CATEGORY else ""
+        return self.link(target)[1]
 
-    def _resolve(self, target: str) -> tuple[int, str]:
+    def title(self, target: str) -> tuple[int, str]:
+        """Namespace and title of a page; an empty title if it is none."""
         if "%" in target:
             target = unquote(target, errors="replace")
         if "&" in target:

@@ -45,12 +45,25 @@ class Topics:
     def __reduce__(self) -> tuple[object, tuple[tuple[str, ...]]]:
         return _made, (self.keywords,)  # a worker makes them once, not once a task
 
-    def count(self, text: str) -> list[int]:
-        """Occurrences of each topic in a text whose white space is collapsed."""
+    def count(self, text: str | bytes) -> list[int]:
+        """Occurrences of each topic in a text, or its UTF-8, whose white space is collapsed."""
         return self._sums(self._matcher.spans(text))
 
+    def counts(self, texts: Sequence[str]) -> Counts:
+        """The same for many texts, a row each: one search of all is faster than one of each."""
+        found = np.zeros((len(texts), len(self.keywords)), np.int64)
+        # No phrase has a line end in it, or goes on over one.
+        spans = self._matcher.spans("\n".join(texts))
+        if spans:
+            ends = np.cumsum([len(text) + 1 for text in texts])
+            rows = np.searchsorted(ends, [span[0] for span in spans], side="right")
+            for row, (_, _, phrase) in zip(rows.tolist(), spans, strict=True):
+                for topic in self._topics[phrase]:
+                    found[row, topic] += 1
+        return found
+
     def around(
-        self, text: str, links: Sequence[tuple[str, int, int]], window: int
+        self, text: str | bytes, links: Sequence[tuple[str, int, int]], window: int
     ) -> tuple[list[int], dict[int, list[float]]]:
         """Occurrences in the text, and f of those that lie whole within a link's window.
 

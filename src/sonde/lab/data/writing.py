@@ -35,6 +35,7 @@ class Folders:
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self.folders = list(folders)
+        self.notes: list[str] = []  # what a reader of the folders may not expect
         self._writers: dict[tuple[int, str], pq.ParquetWriter] = {}
         self._pending: dict[str, list[tuple[pa.Table, Floats]]] = {}
         self._rows: dict[str, int] = {}

@@ -40,41 +40,75 @@ _SESSION = re.compile(
 )
 
 
-_JOINED: dict[str, dict[bytes, str | None]] = {}
-"""What hrefs came to, by the directory of their page: the pages of a site link to each other."""
+# What needs no parser to be joined: a path below the page's directory or one above it, of segments
+# that are neither dots nor anything that is written otherwise in a URL.
+_PLAIN = re.compile(
+    rb"((?:\.\./)*)([A-Za-z0-9_~-][A-Za-z0-9_.~-]*(?:/[A-Za-z0-9_~-][A-Za-z0-9_.~-]*)*/?)"
+)
 _MOST_DIRECTORIES = 128
 _MOST_HREFS = 1_024
 
 
-def _joined_in(url: str) -> dict[bytes, str | None]:
-    """What is known of hrefs on pages in the directory of a URL; the latest directories stay."""
+class Directory:
+    """Where a page stands, and what hrefs on pages there came to: a site's pages link to each
+    other."""
+
+    __slots__ = ("above", "known")
+
+    def __init__(self, url: str) -> None:
+        self.known: dict[bytes, str | None] = {}
+        self.above: list[str] = []
+        """This directory and those above it; empty where joining takes more than their names."""
+        if url.startswith(("http://", "https://")) and "@" not in url and ";" not in url:
+            root = url.index("/", 8)
+            while len(url) > root:
+                self.above.append(url)
+                url = url[: url.rindex("/", 0, len(url) - 1) + 1]
+
+    def plain(self, written: bytes) -> str | None:
+        """The URL of an href that needs no parser."""
+        parts = _PLAIN.fullmatch(written) if self.above else None
+        if parts is None:
+            return None
+        ups = min(len(parts[1]) // 3, len(self.above) - 1)
+        url = self.above[ups] + parts[2].decode()
+        return url if len(url) <= MAX_URL else None
+
+
+_DIRECTORIES: dict[str, Directory] = {}
+
+
+def _directory_of(url: str) -> Directory:
+    """The directory of a URL; those of the latest pages are kept."""
     path = url.partition("?")[0]
-    directory = path[: path.rindex("/") + 1]
-    known = _JOINED.pop(directory, None)
-    if known is None or len(known) >= _MOST_HREFS:
-        known = {}
-        if len(_JOINED) >= _MOST_DIRECTORIES:
-            del _JOINED[next(iter(_JOINED))]
-    _JOINED[directory] = known
-    return known
+    name = path[: path.rindex("/") + 1]
+    directory = _DIRECTORIES.pop(name, None)
+    if directory is None or len(directory.known) >= _MOST_HREFS:
+        directory = Directory(name)
+        if len(_DIRECTORIES) >= _MOST_DIRECTORIES:
+            del _DIRECTORIES[next(iter(_DIRECTORIES))]
+    _DIRECTORIES[name] = directory
+    return directory
 
 
 class Base:
     """A parsed URL that many links are resolved against."""
 
-    __slots__ = ("_known", "_parsed")
+    __slots__ = ("_parsed", "directory")
 
     def __init__(self, url: str) -> None:
         self._parsed = can_ada.parse(url)
-        self._known = _joined_in(self._parsed.href)
+        self.directory = _directory_of(self._parsed.href)
 
     def follow(self, written: bytes) -> str | None:
         """The identity of an href as it is written on this page, references and all."""
-        known = self._known
+        known = self.directory.known
         if written in known:
             return known[written]
-        href = resolved(written.decode())
-        joined = None if href.startswith("#") else self.join(href)
+        joined = self.directory.plain(written)
+        if joined is None:
+            href = resolved(written.decode())
+            joined = None if href.startswith("#") else self.join(href)
         # A reference that begins with a question mark is relative to the page, not its directory;
         # white space, backslashes and character references may hide one.
         if len(known) < _MOST_HREFS and (written[:1].isalnum() or written[:1] in (b"/", b".")):

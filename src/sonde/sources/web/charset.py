@@ -14,7 +14,7 @@ import re
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16-be"), (b"\xff\xfe", "utf-16-le"))
 
 _HEADER = re.compile(r"charset\s*=\s*[\"']?\s*([^\s\"';,]+)", re.IGNORECASE)
-_META = re.compile(rb"<meta[^>]{0,512}?charset\s*=\s*[\"']?\s*([a-z0-9_:.+-]{2,40})", re.IGNORECASE)
+_META = re.compile(rb"<meta[^>]{0,512}?charset\s*=\s*[\"']?\s*([a-z0-9_:.+-]{2,40})")
 _XML = re.compile(
     rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([a-z0-9_:.+-]{2,40})", re.IGNORECASE
 )
@@ -90,8 +90,8 @@ def _declared(body: bytes, content_type: str) -> str:
         codec = _CODEC.get(found[1].lower(), "")
         if codec:
             return codec
-    head = body[:_PRESCAN]
-    declared = _META.search(head) or _XML.search(head)
+    head = body[:_PRESCAN].lower()
+    declared = (_META.search(head) if b"charset" in head else None) or _XML.match(head)
     if declared is None:
         return ""
     codec = _CODEC.get(declared[1].decode("ascii").lower(), "")

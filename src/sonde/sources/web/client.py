@@ -15,6 +15,7 @@ import base64
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from functools import lru_cache
 from types import TracebackType
 
 import aiohttp
@@ -55,6 +56,11 @@ class _Problem(Exception):
     def __init__(self, reason: str, detail: str) -> None:
         self.reason = reason
         self.detail = detail
+
+
+@lru_cache(maxsize=16)
+def _timeout(connect: float) -> aiohttp.ClientTimeout:
+    return aiohttp.ClientTimeout(total=None, sock_connect=connect)
 
 
 class Client:
@@ -222,7 +228,7 @@ class Client:
                     headers=headers,
                     data=form,
                     allow_redirects=False,
-                    timeout=aiohttp.ClientTimeout(total=None, sock_connect=limits.connect),
+                    timeout=_timeout(limits.connect),
                     proxy=self._proxy,
                     ssl=self._secured() if url.startswith("https:") else True,
                     middlewares=(tally.charge,),

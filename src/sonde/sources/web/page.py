@@ -15,10 +15,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 from .charset import transcoded
-from .reading import read
+from .reading import PageLink, read
 from .simhash import simhash
 
 WINDOW = 50
@@ -29,15 +28,6 @@ MAX_SIZE = 10_000_000
 
 MAX_LINKS = 10_000
 """Links past this number on one page are not taken; the page says that it was cut."""
-
-
-class PageLink(NamedTuple):
-    """One link, in document order: where it goes and where its anchor stands in the text."""
-
-    url: str
-    start: int
-    end: int
-    nofollow: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,7 +79,7 @@ def read_page(
         language=(found.language or language).strip().replace("_", "-").partition(",")[0].lower(),
         text=found.text,
         content=found.content,
-        links=tuple(map(PageLink._make, found.links)),
+        links=tuple(found.links),
         canonical=found.canonical,
         robots=", ".join(found.robots),
         charset=charset,

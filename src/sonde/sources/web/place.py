@@ -17,22 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from sonde.kernels.basenames import basename_of, by_basename, measured
 from sonde.records import Place
 
 from .address import domain_of, host_of
 
 _NOWHERE = ""
 """The domain of names that are no URLs: they all live together."""
-
-
-def basename_of(url: str) -> str:
-    """The URL up to the last ``/`` of its path.
-
-    >>> basename_of("https://a.example:8080/docs/x?next=/y/")
-    'https://a.example:8080/docs/'
-    """
-    end = url.find("?")
-    return url[: url.rfind("/", 0, len(url) if end < 0 else end) + 1]
 
 
 def keys_of(name: str) -> tuple[str, str]:
@@ -47,42 +38,33 @@ def keys_of(name: str) -> tuple[str, str]:
 class Surroundings:
     """The links of one page, counted by domain and by basename."""
 
-    __slots__ = ("basenames", "count", "domains", "homes")
+    __slots__ = ("basenames", "count", "domains", "places")
 
     def __init__(self, targets: Iterable[str], known: dict[str, str] | None = None) -> None:
         """`targets`, each once. `known` may be kept by the caller: the domains of basenames."""
         known = {} if known is None else known
-        homes: dict[str, str] = {}
-        counts: dict[str, int] = {}
-        for target in targets:  # once a link of each page: basename_of, without the call
-            basename = basename_of(target) if "?" in target else target[: target.rfind("/") + 1]
-            homes[target] = basename
-            counts[basename] = counts.get(basename, 0) + 1
+        basenames, counts, which = by_basename(list(targets))
         domains: dict[str, int] = {}
-        for basename, count in counts.items():
+        for basename, count in zip(basenames, counts, strict=True):
             domain = known.get(basename)
             if domain is None:
                 domain = known[basename] = keys_of(basename)[0]
             domains[domain] = domains.get(domain, 0) + count
-        total = len(homes)
-        self.count = total
-        self.homes = homes
+        self.count = total = len(which)
         self.domains = {domain: count / total / len(domains) for domain, count in domains.items()}
-        self.basenames = {
-            basename: Place(
+        shared = [
+            Place(
                 known[basename],
                 basename,
                 self.domains[known[basename]],
                 count / total / len(counts),
             )
-            for basename, count in counts.items()
-        }
+            for basename, count in zip(basenames, counts, strict=True)
+        ]
+        self.basenames = dict(zip(basenames, shared, strict=True))
         """The place of a link without repeats, by basename."""
-
-    def place(self, target: str, times: int = 1) -> Place:
-        """The place of a link to one of the targets, which stands on the page so many times."""
-        found = self.basenames[self.homes[target]]
-        return found if times == 1 else Place(*found[:4], times - 1)
+        self.places = [shared[number] for number in which]
+        """The same by target, in their order."""
 
     def rfu(self, url: str) -> float:
         """RFU(u) of the page with this URL."""
@@ -94,12 +76,14 @@ class Surroundings:
         return 0.0 if place is None else place.bfu
 
 
-def places(times: Mapping[str, int], known: dict[str, str] | None = None) -> dict[str, Place]:
-    """The place of every link of a page, from how often each target stands on it."""
-    around = Surroundings(times, known)
-    shared = around.basenames
-    found = {target: shared[basename] for target, basename in around.homes.items()}
-    for target, count in times.items():
-        if count > 1:
-            found[target] = around.place(target, count)
-    return found
+def places(urls: list[str], renamed: Mapping[str, str], known: dict[str, str]) -> dict[str, Place]:
+    """The place of every target of a page, from its links as they stand, of which some are known
+    under another name. `known` is kept by the caller: the domains of basenames."""
+    return measured(urls, renamed, known, _domain_of, _make)
+
+
+def _domain_of(basename: str) -> str:
+    return keys_of(basename)[0]
+
+
+_make = Place._make

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from selectolax.lexbor import LexborHTMLParser
@@ -17,6 +19,7 @@ from selectolax.lexbor import LexborHTMLParser
 from sonde.kernels.markup import scan
 from sonde.kernels.names import Names
 from sonde.kernels.orderly import RULES, orderly
+from sonde.kernels.targets import followed
 
 from .address import Base
 from .nesting import ELEMENTS, MAX_ATTRIBUTES, MAX_DEPTH, shallow
@@ -35,13 +38,30 @@ _ATTRIBUTE = re.compile(
     (?:"([^"]*)"|'([^']*)'|([^\x09\x0a\x0c\x0d ]*)))?""",
     re.VERBOSE,
 )
-_NAME = re.compile(b"[a-zA-Z]+")
+_NOTED = {ord(name[0]): name for name in ("html", "title", "meta", "link", "base")}
+# Most links and metas say nothing of interest.
+_TELLING = {
+    "link": re.compile(b"canonical|&", re.IGNORECASE),
+    "meta": re.compile(b"robots|sonde|refresh|&", re.IGNORECASE),
+}
 _RULES = Names(RULES)
+
+
+class PageLink(NamedTuple):
+    """One link, in document order: where it goes and where its anchor stands in the text."""
+
+    url: str
+    start: int
+    end: int
+    nofollow: bool = False
+
+
+_MAKE = partial(tuple.__new__, PageLink)  # of a tuple, in half the time of a call
 
 
 @dataclass(slots=True)
 class Reading:
-    """What was found. ``links`` are (url, start, end, nofollow)."""
+    """What was found."""
 
     text: str = ""
     content: str = ""
@@ -49,7 +69,7 @@ class Reading:
     language: str = ""
     canonical: str | None = None
     robots: list[str] = field(default_factory=list)
-    links: list[tuple[str, int, int, bool]] = field(default_factory=list)
+    links: list[PageLink] = field(default_factory=list)
     cut: bool = False
     shell: bool = False  # little text, few links, scripts: an application draws the page
 
@@ -75,18 +95,11 @@ def read(html: bytes, url: str, max_links: int) -> Reading:
     found.content = found.text if apart < 0 else content[:apart].tobytes().decode()
     base, refreshes = _heed(found, ordered, notes[:noted].tolist(), Base(url))
     links = found.links
-    links += [(target, 0, 0, False) for target in refreshes]
-    follow = base.follow
-    for start, stop, first, last, rel, rel_stop, _ in anchors[:hrefs].tolist():
-        target = follow(ordered[start:stop])
-        if target is None or target == url:
-            continue
-        if len(links) >= max_links:
-            cut = True
-            break
-        nofollow = rel < rel_stop and b"nofollow" in ordered[rel:rel_stop].lower().split()
-        links.append((target, first, last, nofollow))
-    found.cut = found.cut or cut
+    links += [PageLink(target, 0, 0) for target in refreshes]
+    more = followed(
+        ordered, anchors, hrefs, base.directory.known, base.follow, url, _MAKE, links, max_links
+    )
+    found.cut = found.cut or cut or more
     if scripts and len(found.text) < _SHELL_TEXT and len(links) < _SHELL_LINKS:
         found.shell = scripts >= _MANY_SCRIPTS or _tree(html).css_first(_MOUNT) is not None
     return found
@@ -113,20 +126,23 @@ def _heed(
     refreshes: list[str] = []
     based = False
     for start, stop in places:
-        name = _NAME.findall(html, start, start + 8)[0].lower()
-        if name == b"title":
+        name = _NOTED[html[start] | 32]
+        if name == "title":
             if not found.title:
                 title = html[stop + 1 : html.index(b"<", stop)]
                 found.title = " ".join(resolved(title.decode()).split())
             continue
-        attributes = _attributes(html[start + len(name) : stop])
-        if name == b"html":
+        tag = html[start + len(name) : stop]
+        if name in _TELLING and _TELLING[name].search(tag) is None:
+            continue
+        attributes = _attributes(tag)
+        if name == "html":
             found.language = found.language or attributes.get("lang", "")
-        elif name == b"base":
+        elif name == "base":
             target = base.join(attributes.get("href", "")) if not based else None
             if target is not None:
                 base, based = Base(target), True
-        elif name == b"link":
+        elif name == "link":
             if found.canonical is None and "canonical" in attributes.get("rel", "").lower().split():
                 found.canonical = base.join(attributes.get("href", ""))
         elif attributes.get("name", "").lower() in ("robots", "sonde"):

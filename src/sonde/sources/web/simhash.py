@@ -22,7 +22,7 @@ NEAR = 3
 _SHORTEST = 64
 _LONG = 2_048
 _SPACED = 16
-_FOREIGN = re.compile("[^\x00-\x7f]")
+_ASCII = bytes(range(128))
 _NUMBERS = re.compile(r"\d+")
 
 
@@ -34,12 +34,8 @@ def simhash(text: str) -> int:
     long = len(raw) >= _LONG
     # A script that puts spaces between its words?
     spaced = long and raw.count(b" ", 0, -8) * _SPACED >= len(raw)
-    votes = np.zeros(64, dtype=np.intc)
-    taken: int = prints.vote(raw, spaced, long, votes)
-    if taken == 0:  # a long text that repeats one run for ever
-        return 0
-    bits = np.packbits(votes * 2 > taken, bitorder="little")
-    return int.from_bytes(bits.tobytes(), "big") or 1
+    found: int = prints.majority_of(raw, spaced, long, np.zeros(64, dtype=np.uint64))
+    return found  # 0 for a long text that repeats one run for ever
 
 
 def word_pairs(text: str) -> NDArray[np.uint32]:
@@ -47,9 +43,9 @@ def word_pairs(text: str) -> NDArray[np.uint32]:
 
     A word counts by its first eight bytes. White space must be collapsed.
     """
-    if not text.isascii() and any(map(str.isdecimal, _FOREIGN.findall(text))):
-        text = _NUMBERS.sub(" ", text)
     raw = text.encode("utf-8", "replace")
+    if not text.isascii() and any(map(str.isdecimal, raw.translate(None, _ASCII).decode())):
+        raw = _NUMBERS.sub(" ", text).encode("utf-8", "replace")
     pairs = np.empty(len(raw) // 2 + 1, dtype=np.uint32)
     count: int = prints.pair(raw, np.empty(len(raw) + 9, dtype=np.uint8), pairs)
     pairs = np.sort(pairs[:count])

@@ -30,6 +30,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sonde.kernels import prints
+
 from .address import group_of, template_of
 from .simhash import word_pairs
 
@@ -87,12 +89,16 @@ class TrapDetector:
         self._tally(url, shapes, fresh)
         return fresh
 
-    def told(self, url: str, fresh: bool) -> None:
-        """Take in what ``observe`` said of a page, where its content is not at hand any more.
+    def told(self, url: str, fresh: bool, content: str | None = None) -> None:
+        """Take in what ``observe`` said of a page.
 
-        The tallies become what they were; words read on that page count as new once more.
+        The tallies become what they were. Where its content is not at hand any more, words read on
+        that page count as new once more.
         """
-        self._tally(url, _shapes(url), fresh)
+        shapes = _shapes(url)
+        if content is not None:
+            self._is_fresh(shapes[-1], word_pairs(content[:_READ]))
+        self._tally(url, shapes, fresh)
 
     def _tally(self, url: str, shapes: tuple[str, ...], fresh: bool) -> None:
         for shape in shapes:
@@ -115,12 +121,11 @@ class TrapDetector:
                 self._read.pop(next(iter(self._read)))
             self._read[place] = pairs
             return True
-        at = known.searchsorted(pairs)
-        at[at == len(known)] = 0
-        new = pairs if len(known) == 0 else pairs[known[at] != pairs]
-        room = len(known) + len(new) <= _MOST_PAIRS
-        self._read[place] = np.sort(np.concatenate((known, new))) if room else pairs
-        return len(new) >= _NEW_ENOUGH or len(new) > _NEW_SHARE * len(pairs)
+        merged = np.empty(len(known) + len(pairs), dtype=np.uint32)
+        new: int = prints.merge(known, pairs, merged)
+        size = len(known) + new
+        self._read[place] = merged[:size].copy() if size <= _MOST_PAIRS else pairs
+        return new >= _NEW_ENOUGH or new > _NEW_SHARE * len(pairs)
 
     def factor(self, url: str) -> float:
         """What to multiply a link's promise with: 1 for places not known to be stale."""

@@ -1,0 +1,119 @@
+"""The basenames of a page's links, a URL up to the last ``/`` before its query, and how the links
+are spread over them and over their domains.
+
+A page's links mostly follow one another within a folder, so that each is compared with the one
+before, byte by byte, and a text is made only where a basename begins anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import cython
+
+if cython.compiled:
+    from cython.cimports.cpython.unicode import PyUnicode_AsUTF8AndSize
+    from cython.cimports.libc.string import memchr, memcmp
+
+QUESTION = cython.declare(cython.int, 63)
+SLASH = cython.declare(cython.char, 47)
+
+
+def basename_of(url: str) -> str:
+    """The URL up to the last ``/`` of its path.
+
+    >>> basename_of("https://a.example:8080/docs/x?next=/y/")
+    'https://a.example:8080/docs/'
+    """
+    end = url.find("?")
+    return url[: url.rfind("/", 0, len(url) if end < 0 else end) + 1]
+
+
+def by_basename(urls: list[str]) -> tuple[list[str], list[int], list[int]]:
+    """The distinct basenames in order of first appearance, how many URLs each has, and for each
+    URL the number of its basename."""
+    numbers: dict[str, int] = {}
+    counts: list[int] = []
+    which: list[int] = []
+    last = -1
+    if not cython.compiled:
+        for each in urls:
+            last = numbers.setdefault(basename_of(each), len(numbers))
+            which.append(last)
+            if last == len(counts):
+                counts.append(0)
+            counts[last] += 1
+        return list(numbers), counts, which
+    size: cython.Py_ssize_t = 0
+    end: cython.Py_ssize_t
+    before: cython.Py_ssize_t = -1
+    data: cython.p_const_char
+    earlier: cython.p_const_char = cython.NULL
+    query: cython.p_const_char
+    url: str
+    for url in urls:
+        data = PyUnicode_AsUTF8AndSize(url, cython.address(size))
+        query = cython.cast(cython.p_const_char, memchr(data, QUESTION, size))
+        end = size if query == cython.NULL else query - data
+        while end > 0 and data[end - 1] != SLASH:
+            end -= 1
+        if end != before or memcmp(data, earlier, end) != 0:
+            name = url[:end] if size == len(url) else basename_of(url)
+            last = numbers.get(name, -1)
+            if last < 0:
+                last = numbers[name] = len(counts)
+                counts.append(0)
+            before = end
+            earlier = data
+        which.append(last)
+        counts[last] += 1
+    return list(numbers), counts, which
+
+
+def measured(
+    urls: list[str],
+    renamed: Mapping[str, str],
+    domains: dict[str, str],
+    domain_of: Callable[[str], str],
+    make: Callable[[tuple[str, str, float, float, int]], Any],
+) -> dict[str, Any]:
+    """What ``make`` makes of each link's domain, basename, RFU, BFU and repeats, by target.
+
+    `urls` are a page's links as they stand, some of them `renamed`; `domains` are those of
+    basenames that were looked up before, ``domain_of`` gives the others.
+    """
+    times: dict[str, int] = {}
+    alike: dict[str, int] = {}
+    shared: dict[tuple[int, int], Any] = {}
+    found: dict[str, Any] = {}
+    number: cython.Py_ssize_t
+    count: cython.Py_ssize_t
+    for url in urls:
+        if renamed:
+            url = renamed.get(url, url)
+        times[url] = times.get(url, 0) + 1
+    names, counts, which = by_basename(list(times))
+    total: cython.double = len(times)
+    for number in range(len(names)):
+        name = names[number]
+        domain = domains.get(name)
+        if domain is None:
+            domain = domains[name] = domain_of(name)
+        alike[domain] = alike.get(domain, 0) + counts[number]
+    at: cython.Py_ssize_t = 0
+    for url, repeated in times.items():
+        number = which[at]
+        at += 1
+        key = (number, repeated)
+        made = shared.get(key)
+        if made is None:
+            name = names[number]
+            domain = domains[name]
+            count = alike[domain]
+            rfu: cython.double = count / total / len(alike)
+            count = counts[number]
+            bfu: cython.double = count / total / len(names)
+            made = shared[key] = make((domain, name, rfu, bfu, repeated - 1))
+        found[url] = made
+    return found
