@@ -313,7 +313,7 @@ def ablation(outcomes: list[Outcome], labels: tuple[str, ...]) -> str:
             [
                 f"`{label}`",
                 str(len(held)),
-                *(f"{value:.3f}" for value in (*values, *halves)),
+                *("" if math.isnan(value) else f"{value:.3f}" for value in (*values, *halves)),
                 f"{least:.2f}",
             ]
         )
@@ -403,9 +403,10 @@ not in the package.
 
 COST = """Processor time of whole simulated crawls, medians of five rounds. The bar is 20 times.
 
-The cost in a live crawl is measured by `python benchmarks/auto_live.py`: of the 1.5 ms that a page
-of the PostgreSQL manual takes, 14 % go into asking, telling and words, where `n:sum` takes 7 %, and
-`auto:words=0` too. Of the 0.21 ms, half is reading the words of links. The bar of 10 % is missed."""
+The cost in a live crawl is measured by `python benchmarks/auto_live.py`: of the 1.5 ms that a
+page of the PostgreSQL manual takes, 14 % go into asking, telling and words, where `n:sum` takes
+7 %, and `auto:words=0` too. Of the 0.21 ms, half is reading the words of links. The bar of 10 %
+is missed."""
 
 
 def main() -> int:
