@@ -368,14 +368,16 @@ IDEAS_TEXT = """The same for other ways to learn, each of which is an estimator 
 ([definitions](../concepts/estimators.md)), but for `Boosted`, gradient-boosted trees, which is
 `benchmarks/boosted.py`, and ran on the development half up to 20,000 nodes."""
 
-IDEAS_SAY = """- *Regression* (`ridge`, `ucb`, `posterior`, `hurdle`) does not beat fixed weights.
-  What it learns from are the nodes that it picked, which are alike: the weight of the number of
-  links, which pays off only later, is learned away. Optimism wins back half of that.
+IDEAS_SAY = """- *Regression* (`ridge`, `ucb`, `posterior`, `hurdle`) does not beat fixed
+  weights. What it learns from are the nodes that it picked, which are alike: the weight of the
+  number of links, which pays off only later, is learned away. Optimism wins back most of that.
+  `hurdle` collapses where next to nothing scores: it has no chances to learn from.
 - *Experts and bandits* with `auto` among their arms lose a few percent to `auto`: they pay for
   its rivals. What full information is good for is done inside `auto`, by its ratios.
-- *Navigational rank* adds nothing to shares, and *looking ahead* by the budget wins at the end
-  what it loses before.
-- *Trees* start cold, and stay behind."""
+- *Navigational rank* and *looking ahead* by the budget change nothing that could be told from
+  chance.
+- *Trees* start cold: they are level with the best published estimators in the end, and behind
+  `auto`."""
 
 ABLATION = """Geometric means of the ratio to the best published estimator, over graphs of up to
 100,000 nodes, for `auto` with parts taken away or changed. `yield` is parent yield alone,
