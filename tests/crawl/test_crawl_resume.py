@@ -8,6 +8,7 @@ import random
 import sqlite3
 import subprocess
 import sys
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -384,3 +385,25 @@ def test_a_scorer_that_learns_goes_on_from_what_it_learned(tmp_path: Path) -> No
         assert whole.result is not None
         assert parts.result is not None
         assert whole.result.total == parts.result.total
+
+
+@pytest.mark.parametrize("keeps", [{"pages": True}, {"pages": False, "text": True}])
+def test_what_places_have_said_is_known_again_after_a_kill(
+    tmp_path: Path, keeps: dict[str, bool]
+) -> None:
+    folder = tmp_path / "run"
+    with Site(tree(60, 4)) as site:
+        Crawl(site.url("/0"), path=folder, budget=30, **(FAST | keeps)).run_to_end()
+        database = sqlite3.connect(folder / DATABASE)
+        (left,) = database.execute("SELECT state FROM snapshots WHERE part = 'traps'").fetchone()
+        database.execute("DELETE FROM snapshots WHERE part = 'traps'")  # as a kill would leave it
+        database.commit()
+        database.close()
+        beginning = resumed_run(folder, None, {}, None, {})
+        try:
+            source: Any = beginning.attached.source
+            assert json.loads(zlib.decompress(left))["read"]
+            assert zlib.decompress(source.memory.state()) == zlib.decompress(left)
+        finally:
+            asyncio.run(beginning.attached.close())
+            beginning.run.close()

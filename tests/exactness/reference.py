@@ -225,7 +225,7 @@ class Errors:
     def visited(self, seen: Seen, node: int) -> None:
         if node in self.of:
             before = [u for u, _ in seen.parents(node) if u != node]
-            for u in before[:16]:
+            for u in before:
                 for v, _ in seen.links[u]:
                     for part in (0, 1):
                         if v not in seen.score and seen.places[v][part] == seen.places[node][part]:

@@ -1,14 +1,21 @@
-"""Charts of audits as SVG, written by hand: a few shapes need no library."""
+"""Charts of audits as SVG, written by hand: a few shapes need no library.
+
+Every chart has a legend of its own, since it may be looked at alone.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from html import escape
+from typing import NamedTuple
 
 from sonde.audit.measuring import SiteAudit
 
 _COLOURS = ("#3465a4", "#cc7000", "#4e9a06", "#a40000", "#75507b", "#555753")
-_WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 460, 220, 46, 24, 34
+_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 480, 230, 56, 14, 26, 40
+_LINE = 16  # of the legend
+_LONGEST = 64  # letters of a site's name
 _BINS = 10
 _FONT = 'font-family="sans-serif" font-size="11"'
 
@@ -18,8 +25,40 @@ def colour(number: int) -> str:
     return _COLOURS[number % len(_COLOURS)]
 
 
+class Axis(NamedTuple):
+    """What is measured along it, where it is marked, and how a mark is written."""
+
+    name: str
+    marks: tuple[float, ...]
+    unit: str = ""
+    times: float = 1.0
+
+    def share(self, value: float) -> float:
+        """How far along a value is, between 0 and 1."""
+        return value / self.marks[-1]
+
+    def written(self, mark: float) -> str:
+        return f"{self.times * mark:,.10g}{self.unit}"
+
+
+def marks(highest: float, *, whole: bool = False) -> tuple[float, ...]:
+    """Round numbers from 0 to the first that is not below `highest`, four to seven of them.
+
+    >>> marks(0.97)
+    (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+    >>> marks(2, whole=True)
+    (0.0, 1.0, 2.0)
+    """
+    highest = highest if highest > 0 else 1.0
+    power = 10.0 ** math.floor(math.log10(highest))
+    step = next(s * power for s in (0.2, 0.5, 1.0, 2.0) if s * power * 6 >= highest * (1 - 1e-9))
+    step = max(step, 1.0) if whole else step
+    count = math.ceil(highest / step * (1 - 1e-9))
+    return tuple(float(f"{place * step:.12g}") for place in range(count + 1))
+
+
 def _x(share: float) -> float:
-    return round(_LEFT + share * (_WIDTH - _LEFT - 10), 1)
+    return round(_LEFT + share * (_WIDTH - _LEFT - _RIGHT), 1)
 
 
 def _y(share: float) -> float:
@@ -30,26 +69,38 @@ def _text(x: float, y: float, words: str, anchor: str = "middle") -> str:
     return f'<text x="{x}" y="{y}" text-anchor="{anchor}">{escape(words)}</text>'
 
 
-def _frame(
-    title: str, across: str, up: str, ends: tuple[str, str], top: str, body: Sequence[str]
+def _chart(
+    title: str, across: Axis, up: Axis | None, audits: Sequence[SiteAudit], body: Sequence[str]
 ) -> str:
-    size = f'viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}"'
-    upright = f'transform="translate(12 {_y(0.5)}) rotate(-90)" text-anchor="middle"'
+    height = _HEIGHT + 8 + _LINE * len(audits)
+    size = f'viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} {_FONT} role="img">',
         f"<title>{escape(title)}</title>",
         _text(_WIDTH / 2, 14, title),
-        f'<path d="M{_LEFT} {_TOP}V{_y(0)}H{_WIDTH - 10}" fill="none" stroke="#888"/>',
-        _text(_x(0), _HEIGHT - 18, ends[0]),
-        _text(_x(1), _HEIGHT - 18, ends[1], "end"),
-        _text(_x(0.5), _HEIGHT - 4, across),
-        _text(_LEFT - 4, _TOP + 8, top, "end"),
-        _text(_LEFT - 4, _y(0), "0", "end"),
-        f"<text {upright}>{escape(up)}</text>",
-        *body,
-        "</svg>",
     ]
-    return "\n".join(parts)
+    for mark in across.marks:
+        x = _x(across.share(mark))
+        parts.append(f'<path d="M{x} {_y(1)}V{_y(0)}" stroke="#e4e4e4"/>')
+        parts.append(_text(x, _y(0) + 15, across.written(mark)))
+    parts.append(_text(_x(0.5), _y(0) + 32, across.name))
+    if up is not None:
+        for mark in up.marks:
+            y = _y(up.share(mark))
+            parts.append(f'<path d="M{_x(0)} {y}H{_x(1)}" stroke="#e4e4e4"/>')
+            parts.append(_text(_LEFT - 6, y + 4, up.written(mark), "end"))
+        upright = f'transform="translate(12 {_y(0.5)}) rotate(-90)" text-anchor="middle"'
+        parts.append(f"<text {upright}>{escape(up.name)}</text>")
+    parts.append(f'<path d="M{_x(0)} {_y(1)}V{_y(0)}H{_x(1)}" fill="none" stroke="#888"/>')
+    parts += body
+    for number, site in enumerate(audits):
+        y = _HEIGHT + 12 + _LINE * number
+        name = site.url if len(site.url) <= _LONGEST else f"{site.url[: _LONGEST - 1]}…"
+        parts.append(
+            f'<rect x="{_LEFT}" y="{y - 9}" width="10" height="10" fill="{colour(number)}"/>'
+        )
+        parts.append(_text(_LEFT + 16, y, name, "start"))
+    return "\n".join([*parts, "</svg>"])
 
 
 def spread_chart(audits: Sequence[SiteAudit], measure: str) -> str:
@@ -61,62 +112,54 @@ def spread_chart(audits: Sequence[SiteAudit], measure: str) -> str:
         for value in values:
             counts[min(int(value * _BINS), _BINS - 1)] += 1
         shares.append([count / max(len(values), 1) for count in counts])
-    highest = max((max(bins) for bins in shares), default=0.0) or 1.0
+    up = Axis("share of pages", marks(max(map(max, shares), default=0.0)), " %", 100)
     width = 0.9 / _BINS / max(len(audits), 1)
     body = []
     for number, bins in enumerate(shares):
         for place, share in enumerate(bins):
             if share:
                 left = place / _BINS + 0.05 / _BINS + number * width
-                top = _y(share / highest)
+                top = _y(up.share(share))
                 body.append(
                     f'<rect x="{_x(left)}" y="{top}" width="{round(_x(width) - _x(0), 1)}"'
                     f' height="{round(_y(0) - top, 1)}" fill="{colour(number)}"/>'
                 )
     name = measure.upper()
-    return _frame(
-        f"{name} of pages", name, "share of pages", ("0", "1"), f"{100 * highest:.0f} %", body
-    )
+    return _chart(f"{name} of pages", Axis(name, marks(1.0)), up, audits, body)
 
 
 def links_chart(audits: Sequence[SiteAudit], most: int = 400) -> str:
     """How often URLs are linked (ID) against the BFU of the links to them."""
     leaders = [leader for site in audits for leader in site.leaders[:most]]
-    furthest = max((leader.bfu for leader in leaders), default=0.0) or 1.0
-    highest = max((leader.pages for leader in leaders), default=0) or 1
+    across = Axis(
+        "mean BFU of the links to a URL", marks(max((each.bfu for each in leaders), default=0.0))
+    )
+    highest = max((leader.pages for leader in leaders), default=0)
+    up = Axis("pages that link to it", marks(highest, whole=True))
     body = [
-        f'<circle cx="{_x(leader.bfu / furthest)}" cy="{_y(leader.pages / highest)}" r="2.5"'
-        f' fill="{colour(number)}" fill-opacity="0.5"/>'
+        f'<circle cx="{_x(across.share(leader.bfu))}" cy="{_y(up.share(leader.pages))}" r="3"'
+        f' fill="{colour(number)}" fill-opacity="0.45"/>'
         for number, site in enumerate(audits)
         for leader in site.leaders[:most]
     ]
-    return _frame(
-        "How often URLs are linked, against BFU",
-        "mean BFU of the links to a URL",
-        "pages that link to it",
-        ("0", f"{furthest:.3g}"),
-        f"{highest}",
-        body,
-    )
+    return _chart("How often URLs are linked, against BFU", across, up, audits, body)
 
 
 def rtt_chart(audits: Sequence[SiteAudit]) -> str:
     """Round-trip times: lowest to highest, the median marked."""
     known = [(number, site.rtt) for number, site in enumerate(audits) if site.rtt is not None]
-    slowest = max((spread.highest for _, spread in known), default=0.0) or 1.0
+    slowest = max((spread.highest for _, spread in known), default=0.0)
+    across = Axis("milliseconds", marks(1000 * slowest))
     body = []
     for place, (number, spread) in enumerate(known):
         y = _y(1 - (place + 0.5) / len(known))
-        body.append(
-            f'<path d="M{_x(spread.lowest / slowest)} {y}H{_x(spread.highest / slowest)}"'
-            f' stroke="{colour(number)}" stroke-width="3"/>'
-            f'<circle cx="{_x(spread.median / slowest)}" cy="{y}" r="5" fill="{colour(number)}"/>'
+        lowest, median, highest = (
+            _x(across.share(1000 * seconds))
+            for seconds in (spread.lowest, spread.median, spread.highest)
         )
-    return _frame(
-        "Round-trip times, lowest to highest, median marked",
-        "milliseconds",
-        "sites",
-        ("0", f"{1000 * slowest:,.0f}"),
-        "",
-        body,
-    )
+        body.append(
+            f'<path d="M{lowest} {y}H{highest}" stroke="{colour(number)}" stroke-width="3"/>'
+            f'<circle cx="{median}" cy="{y}" r="5" fill="{colour(number)}"/>'
+        )
+    title = "Round-trip times, lowest to highest, median marked"
+    return _chart(title, across, None, audits, body)

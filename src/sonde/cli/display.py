@@ -48,8 +48,9 @@ class LineDisplay:
         progress = crawl.progress()
         if progress is not None and now - self._last >= _LINE_EVERY:
             self._last = now
-            facts = _facts(progress, _nouns(crawl)).values()
-            print(", ".join(facts), file=sys.stderr, flush=True)
+            facts = _facts(progress, _nouns(crawl)).items()
+            line = "; ".join(f"{name} {value}" for name, value in facts)
+            print(line, file=sys.stderr, flush=True)
 
     def close(self) -> None:
         """Nothing is held open."""
@@ -105,17 +106,16 @@ def _nouns(crawl: Crawl) -> tuple[str, str]:
 def _facts(progress: Progress, nouns: tuple[str, str]) -> dict[str, str]:
     budget = "" if progress.budget is None else f" of {progress.budget:,}"
     eta = "" if progress.eta is None else f", {duration(progress.eta)} to go"
+    hosts = {"hosts": f"{progress.hosts:,}"} if nouns[0] == "page" else {}
     return {
         "budget": f"{progress.requests:,}{budget} requests{eta}",
-        "pages": f"{progress.visits:,} {nouns[1]}, {progress.pages_per_second:.1f}/s",
-        "harvest": f"harvest {progress.harvest:.3f} a request, lately {progress.recent:.3f}",
-        "frontier": f"{progress.frontier:,} on the frontier",
-        "hosts": f"{progress.hosts:,} hosts, {progress.in_flight} in flight",
+        nouns[1]: f"{progress.visits:,}, {progress.pages_per_second:.1f} a second",
+        "harvest": f"{progress.harvest:.3f} a request, lately {progress.recent:.3f}",
+        "frontier": f"{progress.frontier:,}",
+        **hosts,
+        "in flight": f"{progress.in_flight:,}",
         "errors": f"{progress.failures:,} failures, {progress.skips:,} skipped",
-        **{
-            name: f"{name.replace('_', ' ')} {fact(value)}"
-            for name, value in progress.facts.items()
-        },
+        **{label(name): fact(value) for name, value in progress.facts.items()},
     }
 
 

@@ -14,9 +14,11 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from multidict import CIMultiDict
+
 from sonde.crawl.approach import Approach
 from sonde.crawl.assembly import FEEDS, HTML, Assembler
-from sonde.crawl.book import LEASED, VISITED, Book
+from sonde.crawl.book import LEASED, SNAPSHOT_EVERY, VISITED, Book
 from sonde.crawl.hosts import Hosts
 from sonde.crawl.memory import Memory
 from sonde.crawl.pace import HostPace
@@ -31,13 +33,16 @@ from sonde.sources.kind import Kind
 from sonde.sources.web import pdf
 from sonde.sources.web.address import group_of, normalise
 from sonde.sources.web.client import Client
+from sonde.sources.web.decoding import BadEncoding, unpack
 from sonde.sources.web.exchange import FetchProblem, Limits, Response
 from sonde.sources.web.feeds import Feed
 from sonde.sources.web.guard import Lookup, system_lookup
 from sonde.sources.web.page import Page, read_page
 from sonde.sources.web.politeness import Politeness
 from sonde.sources.web.robots import RobotsCache, RobotsRecord
+from sonde.store.packing import unpacked
 from sonde.store.warc import WarcWriter
+from sonde.store.warcreader import read_archived
 
 Renderer = Callable[[str, bytes], Any]
 """Given the URL and the body of a page that needs JavaScript, gives HTML, or ``None`` for none;
@@ -142,6 +147,7 @@ class WebSource:
         self.attempts: dict[str, int] = {}
         self._types = frozenset(settings.types)
         self._warc: WarcWriter | None = None
+        self._next_snapshot = book.explorer.visits + SNAPSHOT_EVERY
         self.assembler = Assembler(
             settings,
             scorer,
@@ -159,7 +165,7 @@ class WebSource:
         """Take in what the run knows; what had to be repaired, in words, or nothing."""
         database = self.book.run.database
         self.hosts.recall(database)
-        self.memory.recall(database)
+        self.memory.recall(database, self._content_of)
         self.robots.restore(
             RobotsRecord(*row)
             for row in database.execute(
@@ -183,6 +189,25 @@ class WebSource:
             if self.hosts.exhausted(str(group)) is not None:
                 self.pace.closed.add(group)
         return "" if self.assembler.keep is None else self._opened_warc().report
+
+    def _content_of(self, lease: int) -> str | None:
+        """What the page of a lease said, from what the run has kept of it; ``None`` for nothing."""
+        text, warc, url, status = self.book.run.database.execute(
+            "SELECT text, warc, final_url, status FROM pages WHERE lease = ?", (lease,)
+        ).fetchone()
+        if text is not None:
+            return unpacked(text)
+        folder = self.book.run.pages
+        if warc is None or folder is None:
+            return None
+        try:
+            archived = read_archived(folder, warc)
+            coding = archived.header("Content-Encoding")
+            body, _ = unpack(archived.body, coding, self.limits.unpacked)
+        except (InputError, BadEncoding):
+            return None
+        page = self.assembler.read(Response(url, status, CIMultiDict(archived.headers), body))
+        return page.content if isinstance(page, Page) else None
 
     def _opened_warc(self) -> WarcWriter:
         if self._warc is None:
@@ -209,6 +234,10 @@ class WebSource:
             self.assembler.scored = False
             state = json.dumps(self.scorer.state()).encode()
             self.book.journal.snapshot("scorer", state)
+        if self.book.explorer.visits >= self._next_snapshot:
+            self._next_snapshot = self.book.explorer.visits + SNAPSHOT_EVERY
+            for part, state in self.snapshot().items():
+                self.book.journal.snapshot(part, state)
 
     def snapshot(self) -> dict[str, bytes]:
         """What a run should be left with, besides the log, by part."""

@@ -3,7 +3,6 @@ from sonde.kernels.places cimport Places
 from sonde.kernels.signals cimport Signal
 
 cdef double NONE
-cdef int PARENTS
 
 cdef class Feedback(Signal):
     cdef public Places places

@@ -6,10 +6,11 @@ domain. So every frontier node x has, for either kind, the mean of the errors of
 siblings like it, a sibling counted once for each parent that it shares with x.
 
 Errors are added in the order in which they become known. A page that is visited brings the errors
-of its links that were visited before as one sum a key, in the order of its links. A visit tells at
-most the first ``PARENTS`` pages that linked to it, so that its cost is bounded by so many times the
-links of a page. The mean stands in two columns, one where it is above 0 and one where it is below,
-because columns may not be negative.
+of its links that were visited before as one sum a key, in the order of its links. A visit walks
+over the links of all pages that linked to it before; since each link leads back to its page once in
+a crawl, all of that together is at most the sum of the squares of the pages' numbers of links. The
+mean stands in two columns, one where it is above 0 and one where it is below, because columns may
+not be negative.
 """
 
 import cython
@@ -23,7 +24,6 @@ else:
     from sonde.kernels.signals import Signal
 
 NONE = float("nan")
-PARENTS = 16
 
 
 class Feedback(Signal):
@@ -78,7 +78,6 @@ class Feedback(Signal):
         basename: cython.int = self.places.basename[node]
         near: cython.bint
         wide: cython.bint
-        told: cython.int = 0
         first: cython.longlong = table.changes
         i: cython.longlong
         source: cython.int
@@ -88,8 +87,7 @@ class Feedback(Signal):
         back: cython.longlong = links.first_in(node)
         if self.touched.shape[0] < self.near_sum.shape[0]:
             self.touched = np.zeros(self.near_sum.shape[0], dtype=np.int8)
-        while back >= 0 and told < PARENTS:
-            told += 1
+        while back >= 0:
             source = links.in_visit[back]
             table.reserve_changes(links.last[source] - links.first[source])
             for link in range(links.first[source], links.last[source]):

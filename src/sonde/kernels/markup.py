@@ -548,8 +548,11 @@ def scan(
                         cut = True
                     else:
                         value = href
-                        # Up to the fragment; a number sign may also be that of a reference.
-                        while value < href_end and (codes[value] != 35 or codes[value - 1] == 38):
+                        # Up to the fragment; a number sign may also be that of a reference, and
+                        # white space at the end of an href would be stripped.
+                        while value < href_end and (
+                            codes[value] != 35 or codes[value - 1] == 38 or codes[value - 1] <= 32
+                        ):
                             value += 1
                         anchors[anchor, 0] = cython.cast(cython.int, href)
                         anchors[anchor, 1] = cython.cast(cython.int, value)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import re
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -115,9 +117,17 @@ def test_real_pages(name: str) -> None:
     archive = Path(__file__).resolve().parents[4] / "shared" / "data" / name
     if not archive.exists():
         pytest.skip(f"needs {name} of the shared data sets")
+    dice = random.Random(1)
     for body in _pages(archive, 60):
         html, _ = decode(body, "text/html")
         assert said(html) == walked(html)
+        tags = [tag.span() for tag in re.finditer("<[^>]*>", html)] or [(0, 0)]
+        for start, end in dice.choices(tags, k=3):  # with a tag left out, and put elsewhere
+            at = dice.randrange(len(html) + 1)
+            left_out = html[:start] + html[end:]
+            moved = left_out[:at] + html[start:end] + left_out[at:]
+            assert said(left_out) == walked(left_out)
+            assert said(moved) == walked(moved)
 
 
 # -- pages in order -----------------------------------------------------------------------------
@@ -172,6 +182,7 @@ ORDERED_ATTRIBUTES = (
     ' href="?a=1&b=2&copy=3"',
     " href='a&#38;b#c'",
     " a = 'b' c",
+    " href='x y #z'",
 )
 
 

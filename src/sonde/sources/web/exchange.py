@@ -70,12 +70,12 @@ class Response:
     status: int
     headers: Mapping[str, str]  # names in any case; the first of several
     body: bytes  # content codings undone
-    ip: str
-    rtt: float  # seconds from sending the last request to having its response head
-    seconds: float
-    requests: int
-    received: int
-    hops: tuple[Exchange, ...]
+    ip: str = ""
+    rtt: float = 0.0  # seconds from sending the last request to having its response head
+    seconds: float = 0.0
+    requests: int = 0
+    received: int = 0
+    hops: tuple[Exchange, ...] = ()
     cut: str = ""  # "size": at the limit; "broken": the connection ended early
 
     @property

@@ -89,12 +89,16 @@ class TrapDetector:
         self._tally(url, shapes, fresh)
         return fresh
 
-    def told(self, url: str, fresh: bool) -> None:
-        """Take in what ``observe`` said of a page, where its content is not at hand any more.
+    def told(self, url: str, fresh: bool, content: str | None = None) -> None:
+        """Take in what ``observe`` said of a page.
 
-        The tallies become what they were; words read on that page count as new once more.
+        The tallies become what they were. Where its content is not at hand any more, words read on
+        that page count as new once more.
         """
-        self._tally(url, _shapes(url), fresh)
+        shapes = _shapes(url)
+        if content is not None:
+            self._is_fresh(shapes[-1], word_pairs(content[:_READ]))
+        self._tally(url, shapes, fresh)
 
     def _tally(self, url: str, shapes: tuple[str, ...], fresh: bool) -> None:
         for shape in shapes:
