@@ -35,7 +35,7 @@ RESULT ?= web.md
 
 bench-web: $(VENV)/.ready
 	$(BIN)/pip install --quiet -e '.[bench]'
-	$(BIN)/python benchmarks/web.py $(PAGES) --site "$(SITE)" --pages 2000 -o benchmarks/results/$(RESULT)
+	$(BIN)/python benchmarks/web.py $(PAGES) --site "$(SITE)" --pages 5000 -o benchmarks/results/$(RESULT)
 	$(BIN)/python benchmarks/readme.py
 
 # Needs a file of posts: make bench-sources POSTS=posts.tsv.xz
