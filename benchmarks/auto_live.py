@@ -54,7 +54,7 @@ def measure(start: str, pages: int, estimator: str, topic: str) -> tuple[float, 
         (Explorer, "ask"),
         (Explorer, "tell"),
         (Explorer, "rank"),
-        (assembly.Assembler, "_words"),
+        (assembly, "page_words"),
         (book, "pack"),
     ]
     kept = [getattr(owner, name) for owner, name in wrapped]

@@ -20,7 +20,7 @@ from sonde.explorer import Explorer, Open
 from sonde.objectives import Count, Distinct, Sum
 from sonde.records import Group, Node, Spend
 
-FORM = 2
+FORM = 3
 """Raised whenever what is learned changes its shape."""
 
 # What each kind of kernel object has learned, by class name; subclasses list all of theirs.
@@ -37,12 +37,15 @@ LEARNED = {
     "Neighbourhood": "depth truths",
     "SecondLevel": "gathered",
     "Cash": "cash given virtual endowed",
-    "Vocabulary": "gained pages stamp total count mean stamps",
+    "Vocabulary": "gained pages worth stamp known knowing total count mean stamps",
+    "Ratios": "brought foreseen ratio",
     "Yields": (
         "due brought children shown_children shown_yield shown_weight gains "
         "positive positives promised promises gained samples gained_positive samples_positive "
-        "scale promise unit levels"
+        "scale promise unit outlook levels"
     ),
+    "Forecast": "due weights drawn moments target factor",
+    "Hurdle": "due factor size_moments size_target sizes chances seen scored count",
     "Navigation": "tolerance indegree share residual shown inflow waiting",
     "ExactNavigation": "indegree rank",
     "Places": "domain basename domains basenames",
@@ -50,6 +53,7 @@ LEARNED = {
     "Quickness": "mean deviation answers heard_of shown rows",
     "Tournament": "active",
     "Expectation": "active",
+    "Foresight": "active",
     "Chance": "active",
     "Linear": "active divisor",
     "Regression": "active weights offset inverse",
@@ -57,6 +61,8 @@ LEARNED = {
     "Single": "",
     "Hybrid": "switched",
     "Bandit": "age period leader pulls told rewards",
+    "Hedge": "positive positives weights fractions count",
+    "Thompson": "positive positives wins losses",
 }
 
 
@@ -70,12 +76,15 @@ def _objects(model: Any) -> Iterator[tuple[str, Any]]:
     yield "neighbourhood", model.neighbourhood
     for number, signal in enumerate(model.signals):
         yield f"signal{number}", signal
-        if hasattr(signal, "vocabulary"):
-            yield f"vocabulary{number}", signal.vocabulary
+        for name in ("vocabulary", "of_degree", "of_link", "dice"):
+            if hasattr(signal, name):
+                yield f"signal{number}.{name}", getattr(signal, name)
     for number, leaf in enumerate(model.frontier.leaves):
         yield f"leaf{number}", leaf
     for number, chooser in enumerate(model.chooser.family()):
         yield f"chooser{number}", chooser
+        if hasattr(chooser, "sampler"):
+            yield f"chooser{number}.sampler", chooser.sampler
 
 
 def capture(explorer: Explorer) -> bytes | None:

@@ -86,6 +86,7 @@ class Leaf:
     def learn(self, sample: Any, gain: float) -> None: ...
     def sample(self, seen: Seen, node: int) -> Any: ...
     def reward(self, leaf: Leaf, gain: float) -> None: ...
+    def witness(self, *told: Any) -> None: ...
 
     def estimate(self, seen: Seen, node: int) -> float:
         raise NotImplementedError
@@ -378,11 +379,30 @@ class Navigation(Leaf):
         return (1 - self.keep) * (total / len(parents))
 
 
+class Ratios:
+    """What nodes of each level brought, over what was foreseen of them."""
+
+    def __init__(self) -> None:
+        self.notes: list[tuple[int, float, float]] = []
+        self.ratio = [1.0] * 24
+
+    def settle(self, usual: float) -> None:
+        below = 1.0
+        for level in range(24):
+            gains = [gain for at, _, gain in self.notes if at == level]
+            foreseen = [amount for at, amount, _ in self.notes if at == level]
+            below = (aggregate(gains, "sum") + 30.0 * usual * below) / (
+                aggregate(foreseen, "sum") + 30.0 * usual
+            )
+            self.ratio[level] = below
+
+
 class Yield(Leaf):
     """Parent yields and words, each number as old as the definition says."""
 
-    def __init__(self, patience: float, weights: tuple[float, float, float, float]) -> None:
-        self.patience, self.weights = patience, weights
+    def __init__(self, patience: float, weights: tuple[float, ...], budget: int = 1) -> None:
+        self.patience, self.weights, self.budget = patience, weights, max(1, budget)
+        self.outlook = 1.0
         self.told: float | None = None
         self.due = 1
         self.gains: dict[int, float] = {}
@@ -395,9 +415,26 @@ class Yield(Leaf):
         self.levels = [0.0] * 6
         self.about: dict[int, tuple[float, float]] = {}
         self.mean = 0.0
+        self.of_degree = Ratios()
+        self.of_link = Ratios()
+
+    def sample(self, seen: Seen, node: int) -> Any:
+        weight, worth, _, _ = self.sums[node]
+        parents = seen.parents(node)
+        return len(parents), aggregate([alpha for _, alpha in parents], "sum"), worth / weight
 
     def learn(self, sample: Any, gain: float) -> None:
         self.told = gain
+        degree, alpha, foreseen = sample
+        at, linked = self.levels_of(degree, alpha)
+        self.of_degree.notes.append((at, foreseen * self.of_link.ratio[linked], gain))
+        self.of_link.notes.append((linked, foreseen * self.of_degree.ratio[at], gain))
+
+    def levels_of(self, degree: int, alpha: float) -> tuple[int, int]:
+        linked = 0
+        if alpha > 0:
+            linked = 1 + math.floor(math.log2(1.0 + 2.0 * alpha / self.promise))
+        return math.floor(math.log2(degree)), linked
 
     def level(self, score: float) -> int:
         if score <= 0:
@@ -420,15 +457,16 @@ class Yield(Leaf):
         words = seen.words.get((u, v), ())
         total = 0.0
         for word in words:
-            gain, pages = self.about.get(word, (0.0, 0.0))
-            total += (gain + 10.0 * self.mean) / (pages + 10.0) - self.mean
+            if word in self.about:
+                gain, pages = self.about[word]
+                total += (gain + 10.0 * self.mean) / (pages + 10.0) - self.mean
         return total / math.sqrt(len(words)) if words else 0.0
 
     def visited(self, seen: Seen, node: int) -> None:
         gain = seen.score[node] if self.told is None else self.told
         links = seen.links[node]
-        self.all_gains.append(gain)
         if self.told is not None:
+            self.all_gains.append(gain)
             self.gains[node] = gain
             for u, _ in seen.parents(node):
                 self.brought[u] += gain
@@ -438,12 +476,11 @@ class Yield(Leaf):
                     for v, _ in seen.links[u]:
                         self.add(v, 0, weight)
                         self.add(v, 1, worth)
+            said = [seen.words.get((u, node), ()) for u, _ in seen.parents(node)[:32]]
+            for word in {word for words in said for word in words}:
+                before, pages = self.about.get(word, (0.0, 0.0))
+                self.about[word] = before + gain, pages + 1
         self.told = None
-        said = [seen.words.get((u, node), ()) for u, _ in seen.parents(node)]
-        said += [seen.words.get((node, v), ()) for v, _ in links]
-        for word in {word for words in said for word in words}:
-            before, pages = self.about.get(word, (0.0, 0.0))
-            self.about[word] = before + gain, pages + 1
         self.brought[node] = 0.0
         self.children[node] = 0
         for v, _ in links:
@@ -461,7 +498,7 @@ class Yield(Leaf):
             self.revise(seen)
 
     def revise(self, seen: Seen) -> None:
-        self.due = len(seen.visited) + max(1, len(seen.visited) // 4)
+        self.due = len(seen.visited) + max(1, len(seen.visited) // 3)
         scores = [seen.score[u] for u in seen.visited if seen.score[u] > 0]
         alphas = [a for u in seen.visited for _, a in seen.links[u] if a > 0]
         sampled = [self.gains[u] for u in seen.visited if u in self.gains]
@@ -476,6 +513,10 @@ class Yield(Leaf):
             children = sum(self.children[u] for u in alike)
             self.levels[level] = (brought + 5.0 * usual) / (children + 5.0)
         self.mean = aggregate(self.all_gains, "avg")
+        spent = min(1.0, len(sampled) / self.budget)
+        self.outlook = 1.0 + self.weights[6] * (1.0 - 2.0 * spent)
+        self.of_degree.settle(usual)
+        self.of_link.settle(usual)
         for sums in self.sums.values():
             sums[0] = sums[1] = sums[3] = 0.0
         for u in seen.visited:
@@ -490,13 +531,15 @@ class Yield(Leaf):
         weight, worth, share, words = self.sums[node]
         parents = seen.parents(node)
         alpha = aggregate([alpha for _, alpha in parents], "sum")
-        by_degree, by_link, by_share, by_words = self.weights
-        base = by_degree * math.log1p(len(parents))
+        by_degree, by_link, by_share, by_words, by_ratio, _, _ = self.weights
+        base = by_degree * self.outlook * math.log1p(len(parents))
         base += by_link * math.log1p(alpha / self.promise)
         base += by_share * math.log1p(20.0 * share / self.scale)
         base *= self.unit
         base += by_words * words / len(parents)
-        return worth / weight + base
+        at, linked = self.levels_of(len(parents), alpha)
+        ratio = self.of_degree.ratio[at] * self.of_link.ratio[linked]
+        return worth / weight * (1.0 + by_ratio * (ratio - 1.0)) + base
 
 
 class Hybrid:
@@ -510,6 +553,10 @@ class Hybrid:
     def reward(self, leaf: Leaf, gain: float) -> None:
         self.first.reward(leaf, gain)
         self.second.reward(leaf, gain)
+
+    def witness(self, *told: Any) -> None:
+        self.first.witness(*told)
+        self.second.witness(*told)
 
     def leaves(self) -> list[Leaf]:
         return [*self.first.leaves(), *self.second.leaves()]
@@ -564,6 +611,10 @@ class Bandit:
                 rewards.append(gain)
                 arm.reward(leaf, gain)
 
+    def witness(self, *told: Any) -> None:
+        for arm in self.arms:
+            arm.witness(*told)
+
     def leaves(self) -> list[Leaf]:
         return [leaf for arm in self.arms for leaf in arm.leaves()]
 
@@ -588,19 +639,29 @@ class Gains:
         return gain
 
 
-def build(spec: str, dice: Any, budget: int, gains: Gains) -> Any:
+def build(spec: str, dice: Any, budget: int, gains: Gains, seed: int = 0) -> Any:
     """The reference of an estimator, from the same text as the package reads."""
+    from exactness import learned  # which builds upon this module
+
     head, _, inside = spec.partition("[")
     name, *arguments = head.split(":")
     if inside:
         parts = [part.strip() for part in _split(inside[:-1])]
         if name == "hybrid":
-            first, second = (build(part, dice, budget, gains) for part in parts[:2])
+            first, second = (build(part, dice, budget, gains, seed) for part in parts[:2])
             return Hybrid(first, second, int(parts[2]))
+        arms = [build(part, dice, budget, gains, seed) for part in parts]
+        if name == "hedge":
+            options = {key: float(value) for key, _, value in (a.partition("=") for a in arguments)}
+            return learned.Hedge(
+                arms, dice, seed, options.get("rate", 1.0), options.get("share", 0.01)
+            )
         rule, _, value = arguments[0].partition("=")
+        if rule == "thompson":
+            memory = float(value) if value else max(20.0, budget / 10)
+            return learned.Thompson(arms, dice, memory)
         for argument in arguments[1:]:  # mab:var:eps=0.5
             value = argument.partition("=")[2]
-        arms = [build(part, dice, budget, gains) for part in parts]
         return Bandit(rule, float(value or 0.1), arms, dice, budget)
     how = arguments[0] if arguments else "sum"
     if name in ("lnh", "lnh2"):
@@ -611,11 +672,15 @@ def build(spec: str, dice: Any, budget: int, gains: Gains) -> Any:
     if name == "nr":
         keep = next((float(a[2:]) for a in arguments if a.startswith("d=")), 0.5)
         return Navigation(keep)
+    if name in ("ridge", "ucb", "posterior", "hurdle"):
+        options = {key: float(value) for key, _, value in (a.partition("=") for a in arguments)}
+        return learned.Forecast(name, options, seed)
     if name in ("yield", "auto"):
         options = {key: float(value) for key, _, value in (a.partition("=") for a in arguments)}
-        usual = {"deg": 0.1, "e": 0.3, "share": 0.1, "words": 1.0}
+        usual = {"deg": 0.07, "e": 0.3, "share": 0.1, "words": 1.0, "ratio": 1.0}
+        usual |= {"nr": 0.0, "ahead": 0.0}
         weights = [options.get(key, usual[key] if name == "auto" else 0.0) for key in usual]
-        return Yield(options.get("k", 10.0), tuple(weights))  # type: ignore[arg-type]
+        return Yield(options.get("k", 10.0), tuple(weights), budget)
     if name.endswith("2"):
         return Second(name[:-1], how)
     if name in ("n", "e", "ne", "deg"):
@@ -659,7 +724,7 @@ def crawl(
     """Crawl by the definitions."""
     dice = Dice(seed)
     gains = Gains(world, objective)
-    chooser = build(spec, dice, budget, gains)
+    chooser = build(spec, dice, budget, gains, seed)
     seen = Seen(world)
     leaves = chooser.leaves()
     for leaf in leaves:
@@ -676,10 +741,10 @@ def crawl(
     done = Crawl([], [], [])
     step = 0
     while len(done.sequence) < budget:
-        batch: list[tuple[int, Leaf, list[Any]]] = []
+        batch: list[tuple[int, Leaf, list[Any], dict[int, Any]]] = []
         estimates: dict[int, dict[int, float]] = {}
         while len(batch) < refresh and len(done.sequence) + len(batch) < budget:
-            waiting = [v for v in seen.frontier([node for node, _, _ in batch]) if v not in seeds]
+            waiting = [v for v in seen.frontier([node for node, *_ in batch]) if v not in seeds]
             if not waiting:
                 break
             leaf = chooser.choose(step)
@@ -695,15 +760,23 @@ def crawl(
                     close = [v for v in waiting if known[v] >= threshold]
                     node = close[dice.below(len(close))]
                 predicted = known[node]
-            batch.append((node, leaf, [other.sample(seen, node) for other in leaves]))
+            samples = [other.sample(seen, node) for other in leaves]
+            asked = {
+                id(other): (other.estimate(seen, node), sample)
+                for other, sample in zip(leaves, samples, strict=True)
+                if spec.find("hedge") >= 0 and not other.chance
+            }
+            batch.append((node, leaf, samples, asked))
             done.predictions.append(predicted)
         if not batch:
             break
-        for node, leaf, samples in batch:
+        for place, (node, leaf, samples, asked) in enumerate(batch):
             gain = gains.add(node)
             for other, sample in zip(leaves, samples, strict=True):
                 other.learn(sample, gain)
             chooser.reward(leaf, gain)
+            flying = [other for other, *_ in batch[place:]]
+            chooser.witness(seen, seen.frontier(flying), asked, gain)
             visit(node)
             done.sequence.append(node)
             done.gains.append(gain)

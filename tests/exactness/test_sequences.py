@@ -40,6 +40,15 @@ LEAVES = [
     "yield:k=2",
     "auto",
     "auto:k=0.5:words=3:share=0",
+    "auto:ratio=0",
+    "auto:ahead=0.5:e=0",
+    "ridge",
+    "ridge:prior=2:forget=0.9",
+    "ucb",
+    "ucb:c=3:prior=5",
+    "posterior",
+    "hurdle",
+    "hurdle:prior=4:forget=0.9",
 ]
 COMBINED = [
     "hybrid[ne,lnh,3]",
@@ -53,6 +62,12 @@ COMBINED = [
     "hybrid[mab:eps=0.5[n,e],lnh,5]",
     "hybrid[n,auto,3]",
     "mab:eps=0.5[yield,auto,n]",
+    "hedge[n,deg,auto]",
+    "hedge:rate=5:share=0.2[n,lnh,ucb]",
+    "mab:thompson[n,e,auto]",
+    "mab:thompson=4[hybrid[n,e,2],hedge[deg,lnh],random]",
+    "hybrid[hedge[n,deg],mab:thompson=3[e,ridge],3]",
+    "mab:eps=0.5[ridge,auto,n]",
 ]
 ANCHORS = ("", "", "jazz", "jazz tide", "tide gauge", "sea level, tide")
 

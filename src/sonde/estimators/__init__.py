@@ -14,8 +14,10 @@ text form, and ``estimator_from`` reads it:
     url  url+lnh  url:-arf  url:bfu=1:arf=2 URL significance: learned, less a measure, given weights
     yield  yield:k=5                        what the parents' other children have brought
     auto  auto:words=0                      the same, with degree, link scores, shares and words
+    ridge  ucb  posterior  hurdle           auto's weights, learned in four ways
     hybrid[first,second,steps]              one, then another that has learned meanwhile
     mab:eps=0.1[...]  mab:eps-first=0.1[...]  mab:var[...]      bandits over estimators
+    mab:thompson[...]  hedge[...]           dynamic Thompson sampling; experts, all informed
 
 A class of one's own with ``features``, ``predict`` and ``learn`` serves as well (see
 ``CustomEstimator`` in ``sonde.protocols``). Estimators see features of visited neighbours only:
@@ -25,8 +27,10 @@ nothing ever hands them an unvisited node. The oracle is the exception, built wi
 from sonde.estimators.assembly import Assembly, Estimator, assemble
 from sonde.estimators.combined import EpsilonFirst, EpsilonGreedy, Hybrid, VariableEpsilonFirst
 from sonde.estimators.custom import Custom
+from sonde.estimators.experts import DynamicThompson, Hedge
 from sonde.estimators.features import FEATURES
 from sonde.estimators.flow import NavigationalRank, Opic
+from sonde.estimators.forecasts import Hurdle, LinearUcb, PosteriorSampling, Ridge
 from sonde.estimators.linear import Feature, LinearNeighbourhood
 from sonde.estimators.significance import UrlSignificance
 from sonde.estimators.spec import DEFAULT, estimator_from, split_list
@@ -40,17 +44,23 @@ __all__ = [
     "Auto",
     "BreadthFirst",
     "Custom",
+    "DynamicThompson",
     "EpsilonFirst",
     "EpsilonGreedy",
     "Estimator",
     "Feature",
+    "Hedge",
+    "Hurdle",
     "Hybrid",
     "LinearNeighbourhood",
+    "LinearUcb",
     "NavigationalRank",
     "Opic",
     "Oracle",
     "ParentYield",
+    "PosteriorSampling",
     "Random",
+    "Ridge",
     "UrlSignificance",
     "VariableEpsilonFirst",
     "assemble",

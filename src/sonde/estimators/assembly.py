@@ -69,6 +69,7 @@ class Assembly:
         frontier: Any,
         links: Any,
         dice: Any,
+        seed: int,
         nodes: int,
         budget: int | None,
         knows_truth: bool,
@@ -79,6 +80,7 @@ class Assembly:
         self.frontier = frontier
         self.links = links
         self.dice = dice
+        self.seed = seed
         self.nodes = nodes
         self.budget = budget
         self.knows_truth = knows_truth
@@ -164,7 +166,7 @@ def assemble(
     )
     dice = modules.dice.Dice(seed)
     assembly = Assembly(
-        modules, columns, frontier, memory, dice, nodes, budget, truths is not None, oracle
+        modules, columns, frontier, memory, dice, seed, nodes, budget, truths is not None, oracle
     )
     neighbourhood = modules.neighbourhood.Neighbourhood(
         frontier, memory, columns, nodes, np.zeros(0) if truths is None else truths

@@ -58,20 +58,15 @@ class Hybrid:
         )
 
 
-@dataclass(frozen=True)
-class _Bandit:
-    """Each arm is pulled once first; ties go to the first listed; every arm learns from every
-    visit; the reward is the gain of the node that the arm picked."""
+class Arms:
+    """What all estimators answer that choose between others."""
 
-    epsilon: float
     arms: tuple[Estimator, ...]
 
-    def __post_init__(self) -> None:
+    def _check_arms(self) -> None:
         _check(self.arms)
-        if not 0 < self.epsilon <= 1:
-            raise SpecError(f"estimator '{self}': epsilon must be above 0 and at most 1")
         if not self.arms:
-            raise SpecError(f"estimator '{self}': a bandit needs at least one arm")
+            raise SpecError(f"estimator '{self}': at least one arm is needed")
 
     def features(self) -> tuple[str, ...]:
         return _features(self.arms)
@@ -88,6 +83,23 @@ class _Bandit:
     def leaves(self) -> tuple[Estimator, ...]:
         return tuple(leaf for arm in self.arms for leaf in arm.leaves())
 
+    def _listed(self) -> str:
+        return ",".join(map(str, self.arms))
+
+
+@dataclass(frozen=True)
+class _Bandit(Arms):
+    """Each arm is pulled once first; ties go to the first listed; every arm learns from every
+    visit; the reward is the gain of the node that the arm picked."""
+
+    epsilon: float
+    arms: tuple[Estimator, ...]
+
+    def __post_init__(self) -> None:
+        if not 0 < self.epsilon <= 1:
+            raise SpecError(f"estimator '{self}': epsilon must be above 0 and at most 1")
+        self._check_arms()
+
     def _grown(self, assembly: Assembly, exploring: int, renewed: bool) -> Any:
         arms = [arm.grow(assembly) for arm in self.arms]
         return assembly.kernels.chooser.Bandit(
@@ -98,9 +110,6 @@ class _Bandit:
             renewed,
             len(assembly.frontier.leaves),
         )
-
-    def _listed(self) -> str:
-        return ",".join(map(str, self.arms))
 
 
 @dataclass(frozen=True)

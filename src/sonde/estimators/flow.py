@@ -81,7 +81,8 @@ class NavigationalRank(Leaf):
     def remembers(self) -> bool:
         return True
 
-    def grow(self, assembly: Assembly) -> Any:
+    def signal(self, assembly: Assembly) -> None:
+        """Have the ranks kept."""
         navigation = assembly.kernels.navigation
         wiring = (assembly.frontier, assembly.links, assembly.columns[str(self)], assembly.nodes)
         if self.exact:
@@ -90,4 +91,7 @@ class NavigationalRank(Leaf):
             assembly.signal(
                 str(self), lambda: navigation.Navigation(*wiring, self.keep, NR_PRECISION)
             )
+
+    def grow(self, assembly: Assembly) -> Any:
+        self.signal(assembly)
         return assembly.single(assembly.ranking(str(self)))

@@ -9,8 +9,10 @@ from sonde.errors import SpecError
 from sonde.estimators.assembly import Estimator
 from sonde.estimators.combined import EpsilonFirst, EpsilonGreedy, Hybrid, VariableEpsilonFirst
 from sonde.estimators.custom import Custom
+from sonde.estimators.experts import DynamicThompson, Hedge
 from sonde.estimators.features import KINDS
 from sonde.estimators.flow import NavigationalRank, Opic
+from sonde.estimators.forecasts import FORECASTS, Ridge
 from sonde.estimators.linear import Feature, LinearNeighbourhood
 from sonde.estimators.significance import url_significance
 from sonde.estimators.yardsticks import BreadthFirst, Oracle, Random
@@ -73,6 +75,8 @@ def _plain(text: str, name: str, arguments: list[str]) -> Estimator:
         return url_significance(text, name, arguments)
     if name in (ParentYield.name, Auto.name):
         return _yielding(text, ParentYield if name == ParentYield.name else Auto, arguments)
+    if name in FORECASTS:
+        return _forecast(text, FORECASTS[name], arguments)
     if len(arguments) <= 1:
         argument = arguments[0] if arguments else ""
         if name.removesuffix("2") in KINDS:
@@ -83,7 +87,8 @@ def _plain(text: str, name: str, arguments: list[str]) -> Estimator:
             return Opic(argument)
     raise SpecError(
         f"unknown estimator {text!r} (random, bfs, oracle, deg, n, e, ne, deg2, n2, e2, ne2, lnh, "
-        f"lnh2, opic, nr, yield, auto, url, url+lnh, hybrid[...] or mab:...[...])"
+        f"lnh2, opic, nr, yield, auto, ridge, ucb, posterior, hurdle, url, url+lnh, hybrid[...], "
+        f"hedge[...] or mab:...[...])"
     )
 
 
@@ -115,6 +120,20 @@ def _yielding(text: str, kind: type[ParentYield], arguments: list[str]) -> Estim
     return kind(**chosen)
 
 
+def _forecast(text: str, kind: type[Ridge], arguments: list[str]) -> Estimator:
+    taken = [part.name for part in fields(kind)]
+    chosen = {}
+    for argument in arguments:
+        key, _, value = argument.partition("=")
+        if key not in taken:
+            raise SpecError(
+                f"estimator {text!r}: {kind.name} takes "
+                f"{', '.join(f'{name}=...' for name in taken)}, not {argument!r}"
+            )
+        chosen[key] = _number(text, value)
+    return kind(**chosen)
+
+
 def _combined(text: str, name: str, arguments: list[str], parts: list[str]) -> Estimator:
     if name == "hybrid" and not arguments:
         if len(parts) != 3 or not parts[2].isdecimal():
@@ -123,20 +142,27 @@ def _combined(text: str, name: str, arguments: list[str], parts: list[str]) -> E
                 f"as in hybrid[ne,lnh,1000]"
             )
         return Hybrid(estimator_from(parts[0]), estimator_from(parts[1]), int(parts[2]))
-    if name != "mab" or not arguments:
-        raise SpecError(
-            f"unknown estimator {text!r} (hybrid[a,b,steps], mab:eps=0.1[...], "
-            f"mab:eps-first=0.1[...] or mab:var[...])"
-        )
     settings = {key: value for key, _, value in (part.partition("=") for part in arguments)}
     arms = tuple(estimator_from(part) for part in parts if part)
+    if name == "hedge" and set(settings) <= {"rate", "share"}:
+        return Hedge(arms, **{key: _number(text, value) for key, value in settings.items()})
+    if name != "mab" or not arguments:
+        raise SpecError(
+            f"unknown estimator {text!r} (hybrid[a,b,steps], hedge[...], mab:eps=0.1[...], "
+            f"mab:eps-first=0.1[...], mab:var[...] or mab:thompson[...])"
+        )
+    if set(settings) == {"thompson"}:
+        memory = settings["thompson"]
+        return DynamicThompson(arms, _number(text, memory) if memory else None)
     if "var" in settings and set(settings) <= {"var", "eps"}:
         return VariableEpsilonFirst(_number(text, settings.get("eps", "0.1")), arms)
     if set(settings) == {"eps"}:
         return EpsilonGreedy(_number(text, settings["eps"]), arms)
     if set(settings) == {"eps-first"}:
         return EpsilonFirst(_number(text, settings["eps-first"]), arms)
-    raise SpecError(f"estimator {text!r}: a bandit is mab:eps=, mab:eps-first= or mab:var")
+    raise SpecError(
+        f"estimator {text!r}: a bandit is mab:eps=, mab:eps-first=, mab:var or mab:thompson"
+    )
 
 
 def _number(text: str, value: str) -> float:

@@ -7,15 +7,20 @@ from typing import Any, ClassVar
 
 from sonde.errors import SpecError
 from sonde.estimators.assembly import Assembly, Leaf
+from sonde.estimators.flow import NavigationalRank
 
 PARTS = ("weight", "worth", "share", "words", "base")
 """What the kernel keeps of a row besides its estimate, each in a column of its own."""
+
+RANK = NavigationalRank()
 
 GROUNDS = (
     "the number of these links",
     "their scores",
     "its share of those pages' scores",
     "the words of the links",
+    "what other nodes with such links brought against expectations",
+    "its navigational rank",
 )
 
 
@@ -44,14 +49,16 @@ class ParentYield(Leaf):
         return ":".join([self.name, *changed])
 
     def features(self) -> tuple[str, ...]:
-        return ("deg", "e:sum", *(f"{self}.{part}" for part in PARTS), str(self))
+        ranked = RANK.features() if self.weights()[5] else ()
+        return ("deg", "e:sum", *ranked, *(f"{self}.{part}" for part in PARTS), str(self))
 
     def remembers(self) -> bool:
         return True
 
-    def weights(self) -> tuple[float, float, float, float]:
-        """Of the number of links, of their scores, of shares and of words."""
-        return 0.0, 0.0, 0.0, 0.0
+    def weights(self) -> tuple[float, ...]:
+        """Of the number of links, of their scores, of shares, of words, of ratios, of
+        navigational rank and of looking ahead."""
+        return (0.0,) * 7
 
     def reasons(self, leaf: Any, slot: int) -> tuple[str, ...]:
         parents, children, brought, expected, *terms = leaf.yields.grounds(slot)
@@ -66,16 +73,20 @@ class ParentYield(Leaf):
         else:
             yielded = "has shown no children yet" if parents == 1 else "have shown no children yet"
         lines = [f"{pages} {yielded}: {expected:.3g} expected"]
-        for weight, term, what in zip(self.weights(), terms, GROUNDS, strict=True):
+        for weight, term, what in zip(self.weights()[:6], terms, GROUNDS, strict=True):
             if weight and term:
                 lines.append(f"{what}: {term:+.3g}")
         return tuple(lines)
 
-    def grow(self, assembly: Assembly) -> Any:
-        modules = assembly.kernels.yields
-        signal = assembly.signal(
+    def signal(self, assembly: Assembly) -> Any:
+        """What keeps the parts of its estimate."""
+        if self.weights()[5]:
+            RANK.signal(assembly)  # before the yields, which read it
+        if self.weights()[6] and assembly.budget is None:
+            raise SpecError(f"estimator '{self}' needs a budget of requests")
+        return assembly.signal(
             str(self),
-            lambda: modules.Yields(
+            lambda: assembly.kernels.yields.Yields(
                 assembly.frontier,
                 assembly.links,
                 assembly.columns,
@@ -83,24 +94,36 @@ class ParentYield(Leaf):
                 assembly.nodes,
                 self.patience,
                 self.weights(),
+                max(1, assembly.budget or 1),
             ),
         )
-        return assembly.single(modules.Expectation(signal, assembly.columns[str(self)]))
+
+    def grow(self, assembly: Assembly) -> Any:
+        yields = self.signal(assembly)
+        return assembly.single(
+            assembly.kernels.yields.Expectation(yields, assembly.columns[str(self)])
+        )
 
 
 @dataclass(frozen=True)
 class Auto(ParentYield):
-    """Parent yield, and a little for many links, promising ones, a large share of the parents'
-    scores, and words that have stood for more than the average.
+    """Parent yield, times what nodes with as many links of such scores have brought against what
+    yields expected of them; and a little for many links, promising ones, a large share of the
+    parents' scores, and words that have stood for more than the average.
 
     The weights are in units of a positive gain: those of the number of links, of their scores and
-    of the share multiply logarithms; that of words multiplies a difference of gains.
+    of the share multiply logarithms; that of words multiplies a difference of gains, that of
+    ratios by how much they differ from 1. `rank` is the weight of navigational rank. With `ahead`
+    the weight of the number of links falls as the budget is spent: links pay off later.
     """
 
-    degree: float = 0.1
+    degree: float = 0.07
     link: float = 0.3
     share: float = 0.1
     words: float = 1.0
+    ratio: float = 1.0
+    rank: float = 0.0
+    ahead: float = 0.0
 
     name: ClassVar[str] = "auto"
 
@@ -112,9 +135,26 @@ class Auto(ParentYield):
     def reads_words(self) -> bool:
         return self.words > 0
 
-    def weights(self) -> tuple[float, float, float, float]:
-        return self.degree, self.link, self.share, self.words
+    def weights(self) -> tuple[float, ...]:
+        return (
+            self.degree,
+            self.link,
+            self.share,
+            self.words,
+            self.ratio,
+            self.rank,
+            self.ahead,
+        )
 
 
-OPTIONS = {"patience": "k", "degree": "deg", "link": "e", "share": "share", "words": "words"}
+OPTIONS = {
+    "patience": "k",
+    "degree": "deg",
+    "link": "e",
+    "share": "share",
+    "words": "words",
+    "ratio": "ratio",
+    "rank": "nr",
+    "ahead": "ahead",
+}
 """The text form of each parameter."""

@@ -63,6 +63,7 @@ def along(
         for student in model.frontier.leaves:
             student.learn(snapshot, values[node])
         model.chooser.reward(chosen, values[picks[step]])
+        model.chooser.witness(snapshot, values[node])
         model.visit(node, scores[node], indptr[node], indptr[node + 1])
     if mark < marks.shape[0]:
         clock[mark] = time.thread_time_ns()

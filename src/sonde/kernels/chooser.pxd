@@ -6,6 +6,7 @@ cdef class Chooser:
     cpdef void reward(self, int leaf, double gain)
     cpdef void follow(self, long long step, int leaf)
     cdef void switch(self, bint on)
+    cdef void witness(self, double[::1] snapshot, double gain)
 
 cdef class Single(Chooser):
     cdef public Leaf leaf

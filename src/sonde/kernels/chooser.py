@@ -19,6 +19,9 @@ class Chooser:
     def reward(self, leaf, gain):
         """A node that `leaf` picked has brought this gain."""
 
+    def witness(self, snapshot, gain):
+        """A node that had these features, whoever picked it, has brought this gain."""
+
     def switch(self, on):
         """Have the leaves below follow the frontier, or stop."""
 
@@ -78,6 +81,10 @@ class Hybrid(Chooser):
     def reward(self, leaf, gain):
         self.first.reward(leaf, gain)
         self.second.reward(leaf, gain)
+
+    def witness(self, snapshot, gain):
+        self.first.witness(snapshot, gain)
+        self.second.witness(snapshot, gain)
 
     def switch(self, on):
         if self.switched:
@@ -191,6 +198,11 @@ class Bandit(Chooser):
         self.rewards[arm] += gain
         chosen: Chooser = self.arms[arm]
         chosen.reward(leaf, gain)
+
+    def witness(self, snapshot, gain):
+        arm: Chooser
+        for arm in self.arms:
+            arm.witness(snapshot, gain)
 
     def switch(self, on):
         arm: Chooser

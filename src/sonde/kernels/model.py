@@ -112,6 +112,7 @@ class Model:
         for student in self.frontier.leaves:
             student.learn(snapshot, gain)
         self.chooser.reward(leaf, gain)
+        self.chooser.witness(snapshot, gain)
 
     def visit(self, node, score, start, end):
         """A node was visited: its score, and its links at links.target[start:end]."""

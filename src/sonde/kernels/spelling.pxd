@@ -2,12 +2,11 @@ cimport cython
 
 cdef unsigned int FNV_START, FNV_TIMES, MASK, QUESTION, FRAGMENT, SLASH, DOT
 
-cdef bint lettered(unsigned int letter) noexcept
-cdef unsigned int lowered(unsigned int letter) noexcept
+cdef unsigned int foreign(unsigned int letter) noexcept
 
 @cython.final
 cdef class Numbered:
-    cdef unsigned int[::1] text
+    cdef unsigned int[::1] text, lower
     cdef int[::1] starts, ends
     cdef unsigned short[::1] numbers
     cdef int count

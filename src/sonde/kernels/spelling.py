@@ -15,23 +15,20 @@ QUESTION = 63
 FRAGMENT = 35
 SLASH = 47
 DOT = 46
+LOWER = np.array(
+    [ord(chr(code).lower()) if chr(code).isalnum() else 0 for code in range(128)], dtype=np.uint32
+)
 
 
-def lettered(letter):
-    """Whether a character is a letter or a digit."""
-    if letter < 128:
-        return (97 <= letter <= 122) or (65 <= letter <= 90) or (48 <= letter <= 57)
+def foreign(letter):
+    """What a character beyond ASCII counts as: its lower case (of some that is two characters, of
+    which the first counts), 0 for one that is neither letter nor digit."""
     if cython.compiled:
-        return cython.cast(cython.Py_UCS4, letter).isalnum()
-    return chr(letter).isalnum()
-
-
-def lowered(letter):
-    """A character in lower case; of some that is two characters, of which the first counts."""
-    code: cython.uint = cython.cast(cython.uint, letter)
-    if code < 128:
-        return code + 32 if 65 <= code <= 90 else code
-    return ord(chr(code).lower()[0])
+        if not cython.cast(cython.Py_UCS4, letter).isalnum():
+            return 0
+    elif not chr(letter).isalnum():
+        return 0
+    return ord(chr(letter).lower()[0])
 
 
 class Numbered:
@@ -43,6 +40,7 @@ class Numbered:
         self.starts = np.empty(len(text) // 2 + 1, dtype=np.intc)
         self.ends = np.empty(len(text) // 2 + 1, dtype=np.intc)
         self.numbers = np.empty(len(text) // 2 + 1, dtype=np.uint16)
+        self.lower = LOWER
         self.count = 0
         self.first = FNV_START
         if salt:  # as a first character that no word has
@@ -51,17 +49,19 @@ class Numbered:
     def read(self, start, end):
         """Number the words inside text[start:end], in place of those before."""
         value: cython.uint
+        letter: cython.uint
         place: cython.Py_ssize_t = start
         begin: cython.Py_ssize_t
         self.count = 0
         while place < end:
-            if not lettered(self.text[place]):
-                place += 1
-                continue
             begin = place
             value = self.first
-            while place < end and lettered(self.text[place]):
-                value = ((value ^ lowered(self.text[place])) * FNV_TIMES) & MASK
+            while place < end:
+                letter = cython.cast(cython.uint, self.text[place])
+                letter = self.lower[letter] if letter < 128 else foreign(letter)
+                if letter == 0:
+                    break
+                value = ((value ^ cython.cast(cython.uint, letter)) * FNV_TIMES) & MASK
                 place += 1
             if place - begin >= 2:
                 self.starts[self.count] = cython.cast(cython.int, begin)
@@ -70,6 +70,7 @@ class Numbered:
                     cython.ushort, (value ^ (value >> 16)) & 0xFFFF
                 )
                 self.count += 1
+            place += 1
 
     def gather(self, start, end, out, first, count, most):
         """Write the words that lie whole in [start, end) behind the `count` of out[first:], each

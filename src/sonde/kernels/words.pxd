@@ -2,10 +2,13 @@ cimport cython
 from sonde.kernels.links cimport Links
 
 cdef double PATIENCE
+cdef int HEARD
 
 cdef class Vocabulary:
     cdef public Links links
-    cdef public double[::1] gained, pages
+    cdef public double[::1] gained, pages, worth
+    cdef public int[::1] known
+    cdef public int knowing
     cdef public long long[::1] stamp
     cdef public double total, count, mean
     cdef public long long stamps
@@ -13,7 +16,7 @@ cdef class Vocabulary:
     @cython.final
     cdef void settle(self) noexcept
     @cython.final
-    cdef void learn(self, int node, double gain, long long start, long long end) noexcept
+    cdef inline void judge(self, int word) noexcept
     @cython.final
-    cdef void note(self, long long link, double gain) noexcept
+    cdef void learn(self, int node, double gain) noexcept
     cpdef double value(self, long long link) noexcept

@@ -1,4 +1,5 @@
 cimport cython
+from sonde.kernels.ratios cimport Ratios
 from sonde.kernels.signals cimport Signal
 from sonde.kernels.tournament cimport Tournament
 from sonde.kernels.words cimport Vocabulary
@@ -7,9 +8,10 @@ cdef int LEVELS
 cdef double INFINITY, LEVEL_PATIENCE, GUESS, GUESSES, FAIR_SHARE
 
 cdef class Yields(Signal):
-    cdef public int deg, e_sum, weight, worth, share, words, base, estimate
-    cdef public double patience, by_degree, by_link, by_share, by_words
+    cdef public int deg, e_sum, weight, worth, share, words, base, estimate, rank
+    cdef public double patience, by_degree, by_link, by_share, by_words, by_ratio, by_rank, by_ahead, budget, outlook
     cdef public Vocabulary vocabulary
+    cdef public Ratios of_degree, of_link
     cdef public object rankings
     cdef public double gain
     cdef public bint told
@@ -21,7 +23,7 @@ cdef class Yields(Signal):
     cdef public double scale, promise, unit
 
     @cython.final
-    cdef void expect(self, double gain) noexcept
+    cdef void expect(self, double[::1] snapshot, double gain) noexcept
     @cython.final
     cdef void reserve_visits(self, int visits)
     @cython.final
@@ -36,6 +38,10 @@ cdef class Yields(Signal):
     cdef void pass_on(self, int visit)
     @cython.final
     cdef void rebase(self, int slot) noexcept
+    @cython.final
+    cdef inline int link_level(self, double score) noexcept
+    @cython.final
+    cdef inline double ratio(self, int slot) noexcept
     @cython.final
     cdef inline void weigh(self, int slot) noexcept
     @cython.final

@@ -3,14 +3,16 @@
 Every visited page has a *yield*: the mean gain of its visited children, shrunk towards what pages
 of its own score have yielded so far, as if it had `patience` more children of that kind. A row's
 expectation is the mean of its parents' yields, weighed by how many children each has shown
-(``weight`` and ``worth`` are the two sums), and grows a little with the number of its links, their
-scores, its share of its parents' scores (``share``), and what the words of its links stand for.
+(``weight`` and ``worth`` are the two sums), times what nodes with as many links, and with links of
+such scores, have brought for each unit that was expected of them (``Ratios``). It grows a little
+with the number of links, their scores, the node's share of its parents' scores (``share``), and
+what the words of its links stand for.
 
 A visit changes the yields of the visited node's parents. A parent passes its new yield on to its
 other children when the number of its visited children has grown by half since it last did. At
-a *revision*, whenever the number of visits has grown by a quarter, everything is computed anew: the
-scales, what pages of each score yield, all yields, all rows. So a step costs a few times the links
-of a page, and a number that was passed on is never older than that.
+a *revision*, whenever the number of visits has grown by a third, everything is computed anew: the
+scales, what pages of each score yield, ratios, all yields, all rows. So a step costs a few times
+the links of a page, and a number that was passed on is never older than that.
 """
 
 import cython
@@ -20,12 +22,14 @@ from sonde.kernels.frontier import grown
 
 if cython.compiled:
     from cython.cimports.libc.math import log1p
+    from cython.cimports.sonde.kernels.ratios import Ratios
     from cython.cimports.sonde.kernels.signals import Signal
     from cython.cimports.sonde.kernels.tournament import Tournament
     from cython.cimports.sonde.kernels.words import Vocabulary
 else:
     from math import log1p
 
+    from sonde.kernels.ratios import Ratios
     from sonde.kernels.signals import Signal
     from sonde.kernels.tournament import Tournament
     from sonde.kernels.words import Vocabulary
@@ -39,8 +43,9 @@ FAIR_SHARE = 20.0  # a page that hands its score to this many links gives each a
 
 
 class Yields(Signal):
-    def __init__(self, frontier, links, columns, name, nodes, patience, weights):
-        """`weights` of the number of links, of link scores, of shares and of words."""
+    def __init__(self, frontier, links, columns, name, nodes, patience, weights, budget):
+        """`weights` of the number of links, of link scores, of shares, of words, of ratios, of
+        navigational rank, and of looking ahead in a `budget` of so many picks."""
         Signal.__init__(self, frontier, links)
         self.deg = columns["deg"]
         self.e_sum = columns["e:sum"]
@@ -51,8 +56,14 @@ class Yields(Signal):
         self.base = columns[f"{name}.base"]
         self.estimate = columns[name]
         self.patience = patience
-        self.by_degree, self.by_link, self.by_share, self.by_words = weights
+        self.by_degree, self.by_link, self.by_share, self.by_words, self.by_ratio = weights[:5]
+        self.by_rank, self.by_ahead = weights[5:]
+        self.rank = columns["nr"] if self.by_rank != 0.0 else -1
+        self.budget = budget
+        self.outlook = 1.0
         self.vocabulary = Vocabulary(links)
+        self.of_degree = Ratios()
+        self.of_link = Ratios()
         self.rankings = []
         self.gain = 0.0
         self.told = False
@@ -82,10 +93,18 @@ class Yields(Signal):
 
     # -- a visit -------------------------------------------------------------------------------
 
-    def expect(self, gain):
-        """The next node that is visited was picked, and has brought this gain."""
+    def expect(self, snapshot, gain):
+        """The next node that is visited was picked, with these features, and has brought this."""
+        if self.told:
+            return  # another ranking by the same yields was first
         self.gain = gain
         self.told = True
+        if self.by_ratio != 0.0 and snapshot[self.weight] > 0.0:
+            foreseen: cython.double = snapshot[self.worth] / snapshot[self.weight]
+            degree: cython.int = self.of_degree.level(snapshot[self.deg])
+            link: cython.int = self.link_level(snapshot[self.e_sum])
+            self.of_degree.note(degree, foreseen * self.of_link.ratio[link], gain)
+            self.of_link.note(link, foreseen * self.of_degree.ratio[degree], gain)
 
     def visited(self, node, score, start, end):
         links = self.links
@@ -115,7 +134,7 @@ class Yields(Signal):
                 ):
                     self.pass_on(other)
                 link = links.next_in(node, link)
-        self.vocabulary.learn(node, gain, start, end)
+            self.vocabulary.learn(node, gain)
         for link in range(start, end):
             other = self.frontier.visit_of(links.target[link])
             if other >= 0 and self.gains[other] >= 0.0:
@@ -208,13 +227,15 @@ class Yields(Signal):
         table = self.frontier
         total: cython.double = 0.0
         if self.by_degree != 0.0:
-            total += self.by_degree * log1p(table.features[slot, self.deg])
+            total += self.by_degree * self.outlook * log1p(table.features[slot, self.deg])
         if self.by_link != 0.0:
             total += self.by_link * log1p(table.features[slot, self.e_sum] / self.promise)
         if self.by_share != 0.0:
             total += self.by_share * log1p(
                 FAIR_SHARE * table.features[slot, self.share] / self.scale
             )
+        if self.by_rank != 0.0:
+            total += self.by_rank * log1p(FAIR_SHARE * table.features[slot, self.rank] / self.scale)
         total *= self.unit
         if self.by_words != 0.0:
             total += (
@@ -222,16 +243,33 @@ class Yields(Signal):
             )
         table.features[slot, self.base] = total
 
+    def link_level(self, score):
+        """The level of a row's link scores: their sum, in halves of a usual positive one."""
+        if score <= 0.0:
+            return 0
+        return 1 + self.of_link.level(1.0 + 2.0 * score / self.promise)
+
+    def ratio(self, slot):
+        """What nodes like this one have brought for each unit that was expected of them."""
+        table = self.frontier
+        return (
+            self.of_degree.ratio[self.of_degree.level(table.features[slot, self.deg])]
+            * self.of_link.ratio[self.link_level(table.features[slot, self.e_sum])]
+        )
+
     def weigh(self, slot):
         table = self.frontier
-        table.features[slot, self.estimate] = (
+        expected: cython.double = (
             table.features[slot, self.worth] / table.features[slot, self.weight]
-            + table.features[slot, self.base]
         )
+        if self.by_ratio != 0.0:
+            expected *= 1.0 + self.by_ratio * (self.ratio(slot) - 1.0)
+        table.features[slot, self.estimate] = expected + table.features[slot, self.base]
 
     def grounds(self, slot):
         """What a row's estimate is made of: its parents, their visited children and what these
-        brought, the expectation from that, and what links, scores, share and words add to it."""
+        brought, the expectation from that, and what links, scores, share, words and the record of
+        such nodes add to it."""
         table = self.frontier
         links = self.links
         parents = children = 0
@@ -246,10 +284,14 @@ class Yields(Signal):
             children,
             brought,
             row[self.worth] / row[self.weight],
-            self.unit * self.by_degree * log1p(row[self.deg]),
+            self.unit * self.by_degree * self.outlook * log1p(row[self.deg]),
             self.unit * self.by_link * log1p(row[self.e_sum] / self.promise),
             self.unit * self.by_share * log1p(FAIR_SHARE * row[self.share] / self.scale),
             self.by_words * row[self.words] / row[self.deg],
+            self.by_ratio * (self.ratio(slot) - 1.0) * row[self.worth] / row[self.weight],
+            self.unit * self.by_rank * log1p(FAIR_SHARE * row[self.rank] / self.scale)
+            if self.by_rank != 0.0
+            else 0.0,
         )
 
     # -- revisions -----------------------------------------------------------------------------
@@ -265,7 +307,7 @@ class Yields(Signal):
         weight: cython.double
         worth: cython.double
         ranking: Tournament
-        self.due = links.visits + max(1, links.visits // 4)
+        self.due = links.visits + max(1, links.visits // 3)
         self.rescale()
         self.vocabulary.settle()
         for block in range(table.blocks):
@@ -320,6 +362,11 @@ class Yields(Signal):
             self.levels[level] = (brought[level] + LEVEL_PATIENCE * usual) / (
                 children[level] + LEVEL_PATIENCE
             )
+        if self.by_ahead != 0.0:  # from twice the usual at the start to nothing at the end
+            self.outlook = 1.0 + self.by_ahead * (1.0 - 2.0 * min(1.0, self.samples / self.budget))
+        if self.by_ratio != 0.0:
+            self.of_degree.settle(usual)
+            self.of_link.settle(usual)
 
 
 class Expectation(Tournament):
@@ -332,4 +379,4 @@ class Expectation(Tournament):
         yields.rankings.append(self)
 
     def learn(self, snapshot, gain):
-        self.yields.expect(gain)
+        self.yields.expect(snapshot, gain)

@@ -1,0 +1,37 @@
+cimport cython
+from sonde.kernels.chooser cimport Chooser
+from sonde.kernels.dice cimport Dice
+from sonde.kernels.frontier cimport Frontier, Leaf
+
+cdef int DRAWN
+
+cdef double opinion(Leaf leaf, double[::1] snapshot)
+
+cdef class Panel(Chooser):
+    cdef public Dice dice
+    cdef public object arms
+    cdef public int[::1] arm_of
+    cdef public double positive, positives
+
+    @cython.final
+    cdef double fraction(self, double gain) noexcept
+
+cdef class Hedge(Panel):
+    cdef public Frontier frontier
+    cdef public Dice sampler
+    cdef public double rate, share
+    cdef public double[::1] weights, percentiles
+    cdef public int[::1] drawn
+    cdef public double fractions, count
+
+    @cython.final
+    cdef double percentile(self, Leaf leaf, double[::1] snapshot, int rows)
+
+cdef class Thompson(Panel):
+    cdef public double capacity
+    cdef public double[::1] wins, losses
+
+    @cython.final
+    cdef double gamma(self, double shape)
+    @cython.final
+    cdef double normal(self)
