@@ -25,13 +25,14 @@ if not cython.compiled:
 
 
 INFINITY = float("inf")
+LARGE = 1 << 19  # entries
 
 
 def grown(array, size, fill):
-    """A copy of `array` with room for at least `size` entries. To grow by a quarter keeps the cost
-    of copying linear, and what lies idle small."""
+    """A copy of `array` with room for at least `size` entries. A small one doubles, which copies
+    little; a large one grows by a quarter, so that little lies idle."""
     array = np.asarray(array)
-    room = max(size, len(array) + len(array) // 4, 16)
+    room = max(size, len(array) + (len(array) if len(array) < LARGE else len(array) // 4), 16)
     larger = np.zeros((room, *array.shape[1:]), dtype=array.dtype)
     larger[: len(array)] = array
     if fill != 0:
@@ -45,7 +46,7 @@ def stretched(owner, name, size):
     array = getattr(owner, name)
     if not isinstance(array, np.ndarray):
         array = array.base  # of a view that compiled code keeps
-    room = max(size, len(array) + len(array) // 8, 16)
+    room = max(size, len(array) + (len(array) if len(array) < LARGE else len(array) // 8), 16)
     if len(array) and array.flags.owndata:
         setattr(owner, name, array[:0].copy())  # lets go of the view
         array.resize((room, *array.shape[1:]), refcheck=False)

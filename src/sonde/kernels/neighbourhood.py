@@ -50,6 +50,7 @@ class Neighbourhood(Aggregate):
         slot: cython.int
         count: cython.int = 0
         link: cython.longlong
+        scores_from: cython.longlong = links.scores_from
         self.reserve_rows(end - start)
         for link in range(start, end):
             target = links.target[link]
@@ -61,7 +62,7 @@ class Neighbourhood(Aggregate):
                 if self.truth >= 0:
                     table.features[slot, self.truth] = self.truths[target]
             table.changed[table.changes + count] = slot
-            self.alpha[count] = self.alpha_top[count] = links.score(link)
+            self.alpha[count] = self.alpha_top[count] = links.alpha[link - scores_from]
             count += 1
         table.changes += count
         self.add(count, 1.0, score, score, -1.0, -1.0)
