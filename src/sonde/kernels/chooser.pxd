@@ -18,10 +18,12 @@ cdef class Hybrid(Chooser):
 
     cdef void turn(self, long long step)
 
-cdef class Bandit(Chooser):
+cdef class Armed(Chooser):
     cdef public Dice dice
     cdef public object arms
     cdef public int[::1] arm_of
+
+cdef class Bandit(Armed):
     cdef public double epsilon
     cdef public bint renewed
     cdef public long long exploring, period, age

@@ -99,7 +99,35 @@ class Hybrid(Chooser):
         return [self, *self.first.family(), *self.second.family()]
 
 
-class Bandit(Chooser):
+class Armed(Chooser):
+    """Arms, which leaves are theirs, and dice."""
+
+    def __init__(self, arms, dice, leaf_count):
+        self.arms = arms
+        self.dice = dice
+        self.arm_of = np.full(leaf_count, -1, dtype=np.intc)
+        for number, arm in enumerate(arms):
+            for leaf in arm.leaves():
+                self.arm_of[leaf.number] = number
+
+    def witness(self, snapshot, gain):
+        arm: Chooser
+        for arm in self.arms:
+            arm.witness(snapshot, gain)
+
+    def switch(self, on):
+        arm: Chooser
+        for arm in self.arms:
+            arm.switch(on)
+
+    def leaves(self):
+        return [leaf for arm in self.arms for leaf in arm.leaves()]
+
+    def family(self):
+        return [self] + [chooser for arm in self.arms for chooser in arm.family()]
+
+
+class Bandit(Armed):
     """Epsilon-greedy, epsilon-first, or a succession of epsilon-first runs (`renewed`).
 
     With `exploring` = -1 a random arm is pulled with probability epsilon at every step; otherwise
@@ -111,8 +139,7 @@ class Bandit(Chooser):
     """
 
     def __init__(self, arms, dice, epsilon, exploring, renewed, leaf_count):
-        self.arms = arms
-        self.dice = dice
+        Armed.__init__(self, arms, dice, leaf_count)
         self.epsilon = epsilon
         self.exploring = exploring
         self.renewed = renewed
@@ -122,10 +149,6 @@ class Bandit(Chooser):
         self.pulls = np.zeros(len(arms), dtype=np.int64)
         self.told = np.zeros(len(arms), dtype=np.int64)
         self.rewards = np.zeros(len(arms))
-        self.arm_of = np.full(leaf_count, -1, dtype=np.intc)
-        for number, arm in enumerate(arms):
-            for leaf in arm.leaves():
-                self.arm_of[leaf.number] = number
 
     def leading(self):
         lead: cython.int = 0
@@ -198,19 +221,3 @@ class Bandit(Chooser):
         self.rewards[arm] += gain
         chosen: Chooser = self.arms[arm]
         chosen.reward(leaf, gain)
-
-    def witness(self, snapshot, gain):
-        arm: Chooser
-        for arm in self.arms:
-            arm.witness(snapshot, gain)
-
-    def switch(self, on):
-        arm: Chooser
-        for arm in self.arms:
-            arm.switch(on)
-
-    def leaves(self):
-        return [leaf for arm in self.arms for leaf in arm.leaves()]
-
-    def family(self):
-        return [self] + [chooser for arm in self.arms for chooser in arm.family()]

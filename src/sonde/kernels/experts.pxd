@@ -1,5 +1,5 @@
 cimport cython
-from sonde.kernels.chooser cimport Chooser
+from sonde.kernels.chooser cimport Armed, Chooser
 from sonde.kernels.dice cimport Dice
 from sonde.kernels.frontier cimport Frontier, Leaf
 
@@ -7,10 +7,7 @@ cdef int DRAWN
 
 cdef double opinion(Leaf leaf, double[::1] snapshot)
 
-cdef class Panel(Chooser):
-    cdef public Dice dice
-    cdef public object arms
-    cdef public int[::1] arm_of
+cdef class Panel(Armed):
     cdef public double positive, positives
 
     @cython.final

@@ -23,7 +23,7 @@ import numpy as np
 
 if cython.compiled:
     from cython.cimports.libc.math import exp, log, sqrt
-    from cython.cimports.sonde.kernels.chooser import Chooser
+    from cython.cimports.sonde.kernels.chooser import Armed, Chooser
     from cython.cimports.sonde.kernels.dice import Dice
     from cython.cimports.sonde.kernels.frontier import Leaf
     from cython.cimports.sonde.kernels.linear import Linear
@@ -31,7 +31,7 @@ if cython.compiled:
 else:
     from math import exp, log, sqrt
 
-    from sonde.kernels.chooser import Chooser
+    from sonde.kernels.chooser import Armed, Chooser
     from sonde.kernels.dice import Dice
     from sonde.kernels.frontier import Leaf
     from sonde.kernels.linear import Linear
@@ -58,17 +58,12 @@ def opinion(leaf: Leaf, snapshot: cython.double[::1]):
     return (total + linear.offset) / linear.divisor
 
 
-class Panel(Chooser):
-    """Arms, which leaves are theirs, and what a usual gain is."""
+class Panel(Armed):
+    """Arms, and what a usual gain is."""
 
     def __init__(self, arms, dice, leaf_count):
-        self.arms = arms
-        self.dice = dice
+        Armed.__init__(self, arms, dice, leaf_count)
         self.positive = self.positives = 0.0
-        self.arm_of = np.full(leaf_count, -1, dtype=np.intc)
-        for number, arm in enumerate(arms):
-            for leaf in arm.leaves():
-                self.arm_of[leaf.number] = number
 
     def fraction(self, gain):
         """A gain as a number between 0 and 1: half of that if it is the mean of positive ones."""
@@ -77,22 +72,6 @@ class Panel(Chooser):
             self.positives += 1.0
             return gain / (gain + self.positive / self.positives)
         return 0.0
-
-    def witness(self, snapshot, gain):
-        arm: Chooser
-        for arm in self.arms:
-            arm.witness(snapshot, gain)
-
-    def switch(self, on):
-        arm: Chooser
-        for arm in self.arms:
-            arm.switch(on)
-
-    def leaves(self):
-        return [leaf for arm in self.arms for leaf in arm.leaves()]
-
-    def family(self):
-        return [self] + [chooser for arm in self.arms for chooser in arm.family()]
 
 
 class Hedge(Panel):

@@ -22,7 +22,7 @@ cdef class Linear(Leaf):
     cdef public int unlisted_seq
     cdef public int size, listed_before
     cdef public double horizon
-    cdef public long long rebuilds, refills, work, rebuilt_at, refilled_at
+    cdef public long long work, rebuilt_at, refilled_at
     cdef public Boxes boxes
     cdef public bint boxed
     cdef public int turn, dear, searches, turns, waiting, patience

@@ -87,7 +87,6 @@ class Linear(Leaf):
         self.listed_before = 0
         self.lasting = False
         self.horizon = 16.0
-        self.rebuilds = self.refills = 0
         self.work = self.rebuilt_at = self.refilled_at = 0
         self.boxes = Boxes(frontier, columns)
         self.boxed = False
@@ -242,7 +241,6 @@ class Linear(Leaf):
             self.size -= max(1, self.size // 4)
         self.known = True
         self.lasting = True
-        self.rebuilds += 1
         self.rebuilt_at = self.work
         self.refill()
 
@@ -376,7 +374,6 @@ class Linear(Leaf):
         table = self.frontier
         block: cython.int
         i: cython.int
-        self.refills += 1
         for i in range(self.listed_count):
             self.row_listed[self.listed[i]] = FREE
         for i in range(self.families):

@@ -17,7 +17,6 @@ cdef class Navigation(Signal):
     cdef public signed char[::1] waiting
     cdef int[::1] queue
     cdef long long queued
-    cdef public long long pushes
 
     cdef void reserve_visits(self, int visits)
     cdef int divisor(self, int visit) noexcept

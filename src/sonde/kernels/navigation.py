@@ -109,7 +109,6 @@ class Navigation(Signal):
         self.keep = keep
         self.precision = precision
         self.tolerance = 0.0
-        self.pushes = 0
         self.queued = 0
         self.indegree = np.zeros(nodes, dtype=np.intc)
         self.inflow = np.zeros(nodes)
@@ -196,7 +195,6 @@ class Navigation(Signal):
         links = self.links
         self.waiting[visit] = 0
         if abs(self.residual[visit]) > self.tolerance:
-            self.pushes += 1
             change: cython.double = self.residual[visit] / self.divisor(visit)
             self.share[visit] += change
             self.residual[visit] = 0.0

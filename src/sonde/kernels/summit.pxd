@@ -5,7 +5,6 @@ cdef class Summit:
     cdef public long long[::1] turn
     cdef public double[::1] score
 
-    cpdef bint has(self, int item)
     cpdef int top(self)
     cpdef put(self, int item, double score)
     cpdef drop(self, int item)

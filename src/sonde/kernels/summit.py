@@ -26,9 +26,6 @@ class Summit:
             self.turn = np.concatenate([self.turn, np.full(more, -1, dtype=np.int64)])
             self.score = np.concatenate([self.score, np.zeros(more)])
 
-    def has(self, item):
-        return self.place[item] >= 0
-
     def top(self):
         """The item with the highest score, or -1."""
         return self.heap[0] if self.count else -1

@@ -35,8 +35,10 @@ def test_hosts_behind_one_address_share_its_turn() -> None:
     assert set(polite.ready(1.1)) == {"c"}
     assert set(polite.ready(1.2)) == {"a", "b", "c"}
     polite.started("b", "1.1.1.1", 1.2)
-    assert not polite.may_start("d", "1.1.1.1", 1.3)
-    assert polite.may_start("e", None, 1.3)
+    polite.add("d", 1.3, "1.1.1.1")
+    polite.add("e", 1.3, None)
+    assert "d" not in polite.ready(1.3)
+    assert "e" in polite.ready(1.3)
 
 
 def test_a_host_that_moves_takes_its_connections_along() -> None:

@@ -107,11 +107,6 @@ class Politeness:
             heapq.heappop(heap)
         return heap[0][0] if heap else None
 
-    def may_start(self, host: str, ip: str | None, now: float) -> bool:
-        """Whether a request may start, where the address has only just become known."""
-        self.add(host, now, ip)
-        return host in self.ready(now)
-
     def started(self, host: str, ip: str | None, now: float) -> None:
         """A request to the host leaves."""
         self.add(host, now, ip)
