@@ -30,7 +30,7 @@ the result, `--json` prints one JSON object. Every command has `--help`.
 | 0 | it went well |
 | 1 | it did not, for a reason that lies in the run or the machine; one line says which |
 | 2 | what was given cannot be used (an option, a file, a node); one line says what and where |
-| 130 | a crawl was stopped by the user; it can be resumed |
+| 130 | it was stopped by the user; a crawl can be resumed |
 """
 
 # Commands that hand over to further ones on their first word, without sub-parsers of argparse.

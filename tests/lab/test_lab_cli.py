@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -118,3 +123,64 @@ def test_stopping_leaves_a_word(
     monkeypatch.setattr("sonde.cli.lab.conduct", interrupted)
     assert main(["lab", "run", "lead", str(folder), "-o", str(tmp_path)]) == 130
     assert "goes on from here" in capsys.readouterr().err
+
+
+SLOW = """
+import os
+import pathlib
+import time
+
+
+class Slow:
+    features = ["n:sum"]
+
+    def predict(self, features):
+        flag = pathlib.Path(os.environ["FLAG"])
+        if flag.exists():
+            flag.with_suffix(".met").touch()
+            time.sleep(600)
+        return features[:, 0]
+
+    def learn(self, features, gain):
+        pass
+"""
+
+
+def test_a_stopped_experiment_ends_at_once_and_goes_on_to_the_same_end(
+    folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "slowness.py").write_text(SLOW, encoding="utf-8")
+    flag = tmp_path / "flag"
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    environment = os.environ | {"PYTHONPATH": path, "FLAG": str(flag)}
+    size = ["--sets", "3", "--seed-nodes", "5", "--steps", "40", "--workers", "2", "--no-figures"]
+    line = [sys.executable, "-m", "sonde", "lab", "run", "lead", str(folder), *size]
+    line += ["--estimators", "n,@slowness.Slow,e", "-o"]
+
+    flag.touch()
+    stopped = subprocess.Popen(
+        [*line, str(tmp_path / "stopped")],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        start_new_session=True,
+    )
+    try:
+        while not flag.with_suffix(".met").exists():
+            assert stopped.poll() is None
+            time.sleep(0.02)
+        os.killpg(stopped.pid, signal.SIGINT)  # as a terminal does: the workers hear it too
+        said = stopped.communicate(timeout=60)[1]
+    finally:
+        stopped.kill()
+    assert stopped.returncode == 130
+    assert said.splitlines()[-1] == "sonde: stopped; the same command goes on from here"
+    assert "Traceback" not in said
+
+    flag.unlink()
+    for name in ("stopped", "whole"):
+        subprocess.run([*line, str(tmp_path / name)], check=True, env=environment)
+    for file in ("lead.md", "lead.parquet"):
+        assert (tmp_path / "stopped" / file).read_bytes() == (
+            tmp_path / "whole" / file
+        ).read_bytes()

@@ -3,7 +3,8 @@
 A command module offers ``add_parser(commands)``, which adds its sub-parser (with an example in
 the help) and sets ``run``, a function from parsed arguments to an exit status. Results go to
 standard output, progress and notices to standard error. An ``InputError`` from anywhere below is
-printed as one line and ends with status 2.
+printed as one line and ends with status 2; Ctrl-C, where a command has no better answer to it, ends
+with one line and status 130.
 """
 
 from __future__ import annotations
@@ -66,8 +67,8 @@ def parser(command: str | None = None) -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit status."""
     words = sys.argv[1:] if arguments is None else list(arguments)
-    args = parser(words[0] if words and words[0] in COMMANDS else None).parse_args(words)
     try:
+        args = parser(words[0] if words and words[0] in COMMANDS else None).parse_args(words)
         status: int = args.run(args)
         sys.stdout.flush()
     except InputError as error:
@@ -80,4 +81,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of our output has gone; what it wanted it has.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        # A disk that is full or may not be written to; what names a file is said with it.
+        about = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or error
+        print(f"sonde: {' '.join(str(about).splitlines())}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("sonde: stopped", file=sys.stderr)
+        return 130
     return status

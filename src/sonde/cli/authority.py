@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -202,13 +202,9 @@ def run_compare(args: argparse.Namespace) -> int:
     methods = [Method.parse(text) for text in args.methods.split(",")]
     graph = Graph.load(args.graph)
     top, budget = _sizes(graph, args)
-    curves = _interruptible(
-        lambda: compare(
-            graph, methods, top=top, budget=budget, repeat=args.repeat, seed=args.seed, say=_say
-        )
+    curves = compare(
+        graph, methods, top=top, budget=budget, repeat=args.repeat, seed=args.seed, say=_say
     )
-    if curves is None:
-        return 130
     heading = f"the {top:,} most cited of {graph.node_count:,} nodes"
     if args.output is not None:
         files = draw(
@@ -248,19 +244,15 @@ def run_simulate(args: argparse.Namespace) -> int:
     ]
     graph = TimeGraph.load(args.graph, args.time, seconds_from(args.unit))
     start = None if args.start is None else graph.index(args.start)
-    curves = _interruptible(
-        lambda: compare_tracking(
-            graph,
-            trackers,
-            repeat=args.repeat,
-            seed=args.seed,
-            points=args.points,
-            start=start,
-            say=_say,
-        )
+    curves = compare_tracking(
+        graph,
+        trackers,
+        repeat=args.repeat,
+        seed=args.seed,
+        points=args.points,
+        start=start,
+        say=_say,
     )
-    if curves is None:
-        return 130
     if args.output is not None:
         for path in draw(curves, args.output, DYNAMIC, "days", heading=f"K_t of {args.top:,}"):
             _say(str(path))
@@ -276,14 +268,6 @@ def table(curves: Sequence[Curve]) -> list[list[str]]:
     labels = list(dict.fromkeys(curve.label for curve in curves))
     means = {(curve.label, curve.measure): float(curve.mean.mean()) for curve in curves}
     return [[label, *(f"{means[label, measure]:,.4f}" for measure in DYNAMIC)] for label in labels]
-
-
-def _interruptible(work: Callable[[], list[Curve]]) -> list[Curve] | None:
-    try:
-        return work()
-    except KeyboardInterrupt:
-        _say("sonde: stopped")
-        return None
 
 
 def _say(line: str) -> None:

@@ -59,19 +59,16 @@ def run(args: argparse.Namespace) -> int:
         patience = seconds_from(args.patience)
     if args.top < 0:
         raise SpecError(f"--top must be 0 or more, not {args.top}")
-    try:
-        found = asyncio.run(
-            gossip(
-                args.seeds,
-                args.topic,
-                args.budget,
-                estimator=args.estimator,
-                width=args.width,
-                patience=patience,
-            )
+    found = asyncio.run(
+        gossip(
+            args.seeds,
+            args.topic,
+            args.budget,
+            estimator=args.estimator,
+            width=args.width,
+            patience=patience,
         )
-    except KeyboardInterrupt:
-        return 130
+    )
     if args.json:
         print(json.dumps(_data(found)))
         return 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
@@ -66,7 +67,8 @@ def _forked(graph: Graph, units: Sequence[Unit], workers: int) -> Iterator[tuple
     _graph = graph
     if any(estimator_of(unit.crawl.estimator).reads_words() for unit in units):
         _ = graph.link_words  # read once, before the fork
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), end_with_parent)
+    others = multiprocessing.active_children()
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), _begin)
     try:
         with warnings.catch_warnings():
             # Arrow's threads sleep while the graph is only read: forking beside them is safe.
@@ -76,9 +78,20 @@ def _forked(graph: Graph, units: Sequence[Unit], workers: int) -> Iterator[tuple
             }
         for future in as_completed(futures):
             yield futures[future], future.result()
+    except KeyboardInterrupt:
+        # A unit may take minutes, and what it would come to is not waited for.
+        for worker in multiprocessing.active_children():
+            if worker not in others:
+                worker.terminate()
+        raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
         _graph = None
+
+
+def _begin() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, and ends its workers
+    end_with_parent()
 
 
 def _run_here(unit: Unit) -> Columns:
