@@ -10,10 +10,11 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from sonde.cli.display import Display, display_for, duration, summary
+from sonde.cli.display import Display, display_for, duration, nouns_of
+from sonde.cli.ending import print_best, say_end
 from sonde.cli.printing import harmless
 from sonde.cli.stopping import heeding_signals
-from sonde.crawl import STOPS, Crawl, CrawlResult, Settings, read_config
+from sonde.crawl import Crawl, CrawlResult, Settings, read_config
 from sonde.crawl.beginning import Intent
 from sonde.crawl.kinds import chosen, kind_named
 from sonde.crawl.loop import new_loop
@@ -162,6 +163,8 @@ def run(args: argparse.Namespace) -> int:
     options = {**written, **texts_to_data(kind.options, args.option)}
     if args.dry_run:
         return _dry_run(Intent.of(chosen(seeds, options), given), args)
+    if not seeds:
+        raise InputError("name a URL to start from, or several (see sonde crawl --help)")
     if args.output is None:
         raise InputError("name a folder for the run: -o run/")
     display = display_for(as_json=args.json)
@@ -191,15 +194,9 @@ def _drive(crawl: Crawl, display: Display, folder: str, *, as_json: bool) -> int
         display.close()
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
-    words = STOPS.get(result.stop_reason, result.stop_reason)
     if not as_json:
-        _print_best(result)
-    nouns = crawl.beginning.intent.kind.nouns if crawl.beginning is not None else ("page", "pages")
-    print(summary(result, words, nouns), file=sys.stderr)
-    if result.stop_reason != "frontier":
-        more = " --budget +N" if result.stop_reason == "budget" else ""
-        print(f"to go on: sonde crawl {folder} --resume{more}", file=sys.stderr)
-    return 130 if result.stop_reason in ("interrupted", "cut") else 0
+        print_best(result)
+    return say_end(result, folder, nouns_of(crawl))
 
 
 async def _watched(crawl: Crawl, display: Display) -> CrawlResult:
@@ -214,12 +211,6 @@ async def _watched(crawl: Crawl, display: Display) -> CrawlResult:
         if crawl.beginning is not None and crawl.beginning.notice:
             print(harmless(crawl.beginning.notice), file=sys.stderr)
         return result
-
-
-def _print_best(result: CrawlResult) -> None:
-    for page in result.best(10):
-        title = harmless(page["title"], 60)
-        print(f"{page['score']:.3f}\t{harmless(page['node'])}\t{title}")
 
 
 def _lines() -> list[str]:

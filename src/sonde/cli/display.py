@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import time
-from typing import Any
 
 from rich.console import Console, Group
+from rich.constrain import Constrain
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
@@ -17,6 +17,7 @@ from sonde.crawl import Crawl, Progress, Settled, Stopped
 
 _LINE_EVERY = 5.0
 _SHOWN = 5
+_ECHOED = 6  # columns for what the terminal echoes while somebody presses Ctrl-C
 
 
 class JsonDisplay:
@@ -48,8 +49,7 @@ class LineDisplay:
         progress = crawl.progress()
         if progress is not None and now - self._last >= _LINE_EVERY:
             self._last = now
-            facts = _facts(progress, _nouns(crawl)).items()
-            line = "; ".join(f"{name} {value}" for name, value in facts)
+            line = "; ".join(f"{name} {value}" for name, value in _facts(crawl, progress).items())
             print(line, file=sys.stderr, flush=True)
 
     def close(self) -> None:
@@ -57,12 +57,14 @@ class LineDisplay:
 
 
 class LiveDisplay:
-    """A panel on the terminal that is drawn over."""
+    """A panel on the terminal that is drawn over.
 
-    def __init__(self) -> None:
-        self._live = Live(
-            console=Console(stderr=True), refresh_per_second=4, transient=True, auto_refresh=False
-        )
+    It leaves the last columns free: a terminal writes ``^C`` behind it, and a line that this made
+    too long would be two, of which only one is drawn over.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._live = Live(console=console, refresh_per_second=4, transient=True, auto_refresh=False)
         self._live.start()
 
     def heard(self, event: Settled | Stopped) -> None:
@@ -73,7 +75,7 @@ class LiveDisplay:
         if progress is None:
             return
         grid = Table.grid(padding=(0, 2))
-        for name, value in _facts(progress, _nouns(crawl)).items():
+        for name, value in _facts(crawl, progress).items():
             grid.add_row(Text(name, style="bold"), Text(value))
         best = Table.grid(padding=(0, 2))
         for page in progress.best[:_SHOWN]:
@@ -82,7 +84,8 @@ class LiveDisplay:
                 Text(harmless(page.title, 50)),
                 Text(harmless(str(page.node), 80), style="dim"),
             )
-        self._live.update(Group(grid, best), refresh=True)
+        width = max(1, self._live.console.width - _ECHOED)
+        self._live.update(Constrain(Group(grid, best), width), refresh=True)
 
     def close(self) -> None:
         self._live.stop()
@@ -95,17 +98,22 @@ def display_for(*, as_json: bool) -> Display:
     """The display that suits where the output goes."""
     if as_json:
         return JsonDisplay()
-    return LiveDisplay() if sys.stderr.isatty() else LineDisplay()
+    console = Console(stderr=True)
+    if sys.stderr.isatty() and not console.is_dumb_terminal:
+        return LiveDisplay(console)
+    return LineDisplay()
 
 
-def _nouns(crawl: Crawl) -> tuple[str, str]:
-    """What the crawl's nodes are called."""
+def nouns_of(crawl: Crawl) -> tuple[str, str]:
+    """What the crawl's nodes are called, one and several."""
     return crawl.beginning.intent.kind.nouns if crawl.beginning is not None else ("page", "pages")
 
 
-def _facts(progress: Progress, nouns: tuple[str, str]) -> dict[str, str]:
+def _facts(crawl: Crawl, progress: Progress) -> dict[str, str]:
+    nouns = nouns_of(crawl)
+    stopping = crawl.driver is not None and bool(crawl.driver.stopping)
     budget = "" if progress.budget is None else f" of {progress.budget:,}"
-    eta = "" if progress.eta is None else f", {duration(progress.eta)} to go"
+    eta = "" if progress.eta is None or stopping else f", {duration(progress.eta)} to go"
     hosts = {"hosts": f"{progress.hosts:,}"} if nouns[0] == "page" else {}
     return {
         "budget": f"{progress.requests:,}{budget} requests{eta}",
@@ -113,7 +121,7 @@ def _facts(progress: Progress, nouns: tuple[str, str]) -> dict[str, str]:
         "harvest": f"{progress.harvest:.3f} a request, lately {progress.recent:.3f}",
         "frontier": f"{progress.frontier:,}",
         **hosts,
-        "in flight": f"{progress.in_flight:,}",
+        "in flight": f"{progress.in_flight:,}{', and no more' if stopping else ''}",
         "errors": f"{progress.failures:,} failures, {progress.skips:,} skipped",
         **{label(name): fact(value) for name, value in progress.facts.items()},
     }
@@ -137,11 +145,3 @@ def duration(seconds: float) -> str:
         if seconds < limit:
             return f"{seconds / size:.0f} {unit}" if unit != "h" else f"{seconds / size:.1f} h"
     return f"{seconds / 86_400:.1f} days"
-
-
-def summary(result: Any, words: str, nouns: tuple[str, str] = ("page", "pages")) -> str:
-    """The last line."""
-    return (
-        f"{result.visits:,} {nouns[result.visits != 1]} for {result.requests:,} requests,"
-        f" value {result.total:.2f}: {words}"
-    )

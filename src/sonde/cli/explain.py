@@ -27,6 +27,7 @@ EXAMPLES = """examples:
 _REASONS = REASONS | {
     "scope": "outside the hosts, domains or paths that were asked for",
     "robots": "the site's robots.txt forbids it",
+    "robots-unreachable": "the site's robots.txt could not be fetched; sonde show says why",
     "duplicate": "the same page as another URL",
     "trap": "URLs of this shape had stopped bringing anything new",
     "nofollow": "every link to it says nofollow",

@@ -66,6 +66,7 @@ def as_json(reader: RunReader, top: int, threshold: float = 0.0) -> dict[str, An
         "best": [asdict(page) for page in summary.best_pages(reader, top)],
         "spend": [asdict(reason) for reason in summary.reasons(reader)],
         "hosts": [asdict(host) for host in summary.hosts(reader)],
+        "robots_unreachable": summary.unreachable(reader),
         "refused_by_reason": summary.refusals(reader),
         "flags": summary.flags(reader),
         "ranks": asdict(summary.ranks(reader)),
@@ -87,7 +88,9 @@ def budget(reader: RunReader) -> int | None:
 def _print(reader: RunReader, top: int, most_hosts: int, threshold: float) -> None:
     totals = summary.totals(reader)
     stop = harmless(reader.stop or "")
-    meaning = f"stopped: {STOPS.get(stop, stop)}" if stop else "not finished"
+    meaning = STOPS.get(stop, stop) or "not finished"
+    if stop and not meaning.startswith("stopped"):
+        meaning = f"stopped: {meaning}"
     print(f"{reader.folder}: {meaning}")
     limit = budget(reader)
     print(
@@ -180,6 +183,10 @@ def _print_hosts(reader: RunReader, most: int) -> None:
             for row in hosts[:most]
         ],
     )
+    closed = summary.unreachable(reader)
+    if closed:
+        some = [f"{harmless(origin)} {harmless(why)}" for origin, why in closed.items()][:most]
+        print(f"\nrobots.txt out of reach ({len(some)} of {len(closed):,}): {', '.join(some)}")
 
 
 def _print_harvest(reader: RunReader) -> None:

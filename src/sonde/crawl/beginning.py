@@ -60,7 +60,9 @@ class Intent:
                 raise InputError(f"a crawl of {kind.name} needs a {name}")
         seeds = picked.seeds or list(kind.seeds(options, settings.topic))
         seeds = list(dict.fromkeys(kind.spelt(options, seed) for seed in seeds))
-        return cls(kind, options, settings, objects, seeds).equipped()
+        intent = cls(kind, options, settings, objects, seeds).equipped()
+        intent._explorer()
+        return intent
 
     def equipped(self) -> Intent:
         """With the scorer and the client that the kind wants."""
@@ -213,7 +215,6 @@ def new_run(
 ) -> Beginning:
     """Make a run and put its seeds on the frontier."""
     intent = intended(source, seeds, options, settings)
-    intent._explorer()  # what is wrong with it should leave no folder behind
     if intent.settings.pseudonymise is not None:
         make_key(intent.settings.pseudonymise)
     run = Run.create(path, intent.config())
@@ -223,7 +224,7 @@ def new_run(
         run.journal.meta("stop", None)
         return begun
     except BaseException:
-        run.close()
+        run.discard()  # what is wrong with it should leave no folder behind
         raise
 
 

@@ -26,8 +26,8 @@ class Scope:
         prefixes: Iterable[str] = (),
         everything: bool = False,
     ) -> None:
-        self.hosts = frozenset(host.lower() for host in hosts)
-        self.domains = frozenset(domain.lower().strip(".") for domain in domains)
+        self.hosts = frozenset(group_of(_named(host)) for host in hosts)
+        self.domains = frozenset(host_of(_named(domain, port=False)) for domain in domains)
         self.prefixes = tuple(_prefix(prefix) for prefix in prefixes)
         self.everything = everything
         self._answers: dict[str, bool] = {}
@@ -62,6 +62,16 @@ class Scope:
         if group in self.hosts or host in self.hosts:
             return True
         return host in self.domains or any(host.endswith("." + domain) for domain in self.domains)
+
+
+def _named(text: str, *, port: bool = True) -> str:
+    """The URL of a host that a user names, so that names are spelt as in URLs."""
+    url = normalise(f"http://{text.strip('.')}/")
+    bare = url is not None and url.count("/") == 3 and url.endswith("/") and "@" not in text
+    if url is None or not bare or (not port and group_of(url) != host_of(url)):
+        what = "host" if port else "domain"
+        raise InputError(f"not the name of a {what}, such as docs.example.org: {text!r:.200}")
+    return url
 
 
 def _prefix(text: str) -> str:

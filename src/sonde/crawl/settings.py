@@ -7,6 +7,8 @@ not in it: ``headers``, ``cookies``, ``auth`` and ``proxy`` may say where a secr
 
 from __future__ import annotations
 
+import math
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -14,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sonde.budgets import Budget, planned_requests
-from sonde.crawl.scope import REACHES
+from sonde.crawl.scope import REACHES, Scope
 from sonde.durations import seconds_from
 from sonde.errors import InputError
 from sonde.estimators import DEFAULT
@@ -87,8 +89,13 @@ class Settings:
                 object.__setattr__(self, name, seconds_from(value))
         for name, least in _LEAST.items():
             value = getattr(self, name)
-            if value is not None and not value >= least:
+            if value is not None and not least <= value < math.inf:
                 raise InputError(f"{name} must be {least:g} or more, not {value}")
+        for name, (pattern, such) in _FORMS.items():
+            for value in getattr(self, name):
+                if not pattern.fullmatch(value):
+                    raise InputError(f"{name} must be such as {such}, not {value!r:.200}")
+        Scope(hosts=self.hosts, domains=self.domains, prefixes=self.prefixes)
         if self.scope not in REACHES:
             raise InputError(f"unknown scope {self.scope!r} (one of: {', '.join(REACHES)})")
         plan = (self.requests, self.per, self.duration)
@@ -176,6 +183,10 @@ _LEAST = {
     "domain_budget": 1,
     "harvest_over": 1,
     "harvest_below": 0.0,
+}
+_FORMS = {
+    "languages": (re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*"), "en or pt-br"),
+    "types": (re.compile(r"[\w.+-]+/[\w.+-]+", re.ASCII), "text/html"),
 }
 _SPELT = {"for": "duration", "host": "hosts", "domain": "domains", "language": "languages"}
 

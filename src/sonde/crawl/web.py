@@ -145,7 +145,7 @@ class WebSource:
         )
         self.fetching_robots: dict[str, asyncio.Future[None]] = {}
         self.attempts: dict[str, int] = {}
-        self._types = frozenset(settings.types)
+        self._types = frozenset(media.lower() for media in settings.types)
         self._warc: WarcWriter | None = None
         self._next_snapshot = book.explorer.visits + SNAPSHOT_EVERY
         self.assembler = Assembler(

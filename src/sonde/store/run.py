@@ -22,12 +22,14 @@ import json
 import sqlite3
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from sonde.errors import InputError, StoreError
 from sonde.store.journal import Journal
+from sonde.store.lock import NAME as LOCK
 from sonde.store.lock import Lock
 from sonde.store.reading import DATABASE, PAGES
 from sonde.store.schema import SCHEMA, UPGRADES, VERSION
@@ -182,6 +184,16 @@ class Run:
             self.database.close()
             if self._lock is not None:
                 self._lock.release()
+
+    def discard(self) -> None:
+        """Let go of a run that never began, and leave nothing of it behind."""
+        self.abandon()
+        if self.path is None:
+            return
+        for name in (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", LOCK):
+            (self.path / name).unlink(missing_ok=True)
+        with suppress(OSError):  # there was something else in it
+            self.path.rmdir()
 
     def __enter__(self) -> Run:
         return self

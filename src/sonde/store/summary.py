@@ -179,6 +179,13 @@ def hosts(run: RunReader) -> list[HostRow]:
     return [HostRow(*row) for row in found]
 
 
+def unreachable(run: RunReader) -> dict[str, str]:
+    """Whose robots.txt could not be fetched, so that nothing of theirs was, and why."""
+    return dict(
+        run.rows("SELECT origin, why FROM robots WHERE verdict = 'disallow' ORDER BY origin")
+    )
+
+
 def refusals(run: RunReader) -> dict[str, int]:
     """How many URLs were seen and never put on the frontier, by reason."""
     return dict(run.rows("SELECT reason, count(*) FROM refused GROUP BY reason ORDER BY 2 DESC, 1"))

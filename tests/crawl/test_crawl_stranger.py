@@ -1,0 +1,154 @@
+"""What a newcomer meets: a crawl that fetches nothing, settings that are not what they should be,
+terminals of all kinds."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from crawl_sites import Site, html, prose, tree
+from rich.console import Console
+
+from sonde.cli import main
+from sonde.cli.display import JsonDisplay, LineDisplay, LiveDisplay, display_for
+from sonde.crawl import Crawl, Progress, Settled
+from sonde.crawl.scope import Scope
+from sonde.errors import InputError
+
+POLITE_OFF = ["--delay", "0", "--per-host", "8", "--contact", "me@a.example"]
+
+
+def test_a_crawl_that_fetched_nothing_says_why(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Site(tree(3)) as site:
+        words = ["crawl", site.url("/0"), "--topic", "x", "--budget", "5", *POLITE_OFF]
+        assert main([*words, "-o", str(tmp_path / "run")]) == 1
+        assert site.total == 0
+        said = capsys.readouterr().err
+        assert "nothing was fetched: robots-unreachable 1" in said
+        assert f"robots.txt of {site.url('')} could not be fetched: blocked-address" in said
+        assert "--allow-private" in said
+        assert main(["show", str(tmp_path / "run")]) == 0
+        assert f"out of reach (1 of 1): {site.url('')} blocked-address" in capsys.readouterr().out
+        missing = ["crawl", site.url("/99"), *words[2:], "--allow-private"]
+        assert main([*missing, "-o", str(tmp_path / "missing")]) == 1
+        assert "nothing was fetched: http-404 1\n" in capsys.readouterr().err
+
+
+def test_pages_that_bring_nothing_are_not_the_best(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def answer(request: object) -> object:
+        path = request.path  # type: ignore[attr-defined]
+        return html(f"{prose(1)} tide" if path == "/a" else f"{prose(2)} <a href=/a>a</a>")
+
+    with Site(answer) as site:  # type: ignore[arg-type]
+        words = ["--topic", "tide", "--allow-private", "-o", str(tmp_path / "run"), *POLITE_OFF]
+        assert main(["crawl", site.url("/"), *words]) == 0
+        assert capsys.readouterr().out == f"1.000\t{site.url('/a')}\t\n"
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("--delay", "inf", "delay must be 0 or more"),
+        ("--timeout", "inf", "timeout must be"),
+        ("--host", "https://a.example/", "not the name of a host"),
+        ("--host", "a.example/docs", "not the name of a host"),
+        ("--domain", "...", "not the name of a domain"),
+        ("--domain", "a.example:8080", "not the name of a domain"),
+        ("--prefix", "docs", "not a URL to crawl under"),
+        ("--language", "english", "languages must be such as en"),
+        ("--type", "html", "types must be such as text/html"),
+        ("--type", "text/*", "types must be such as text/html"),
+        ("--ca-file", "/nowhere", "cannot read certificates"),
+        ("--estimator", "foo", "unknown estimator"),
+        ("--strategy", "foo", "unknown strategy"),
+        ("--objective", "foo", "unknown objective"),
+    ],
+)
+def test_what_cannot_be_used_is_one_line_and_leaves_nothing(
+    option: str, value: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["crawl", "http://127.0.0.1:9/", "--topic", "x", "--budget", "5", option, value]
+    folder = tmp_path / "run"
+    assert main([*words, "-o", str(folder)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line
+    assert not folder.exists()
+    if option != "--ca-file":  # no file is opened for it
+        assert main([*words, "--dry-run"]) == 2
+
+
+def test_a_folder_that_was_there_keeps_what_was_in_it(tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("mine", encoding="utf-8")
+    with pytest.raises(InputError):
+        Crawl("http://a.example", topic="x", path=tmp_path, ca_file="/nowhere").run_to_end()
+    assert [path.name for path in tmp_path.iterdir()] == ["notes"]
+
+
+def test_no_url_at_all(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["crawl"]) == 2
+    assert "name a URL to start from" in capsys.readouterr().err
+
+
+def test_names_of_hosts_are_spelt_as_in_urls() -> None:
+    scope = Scope(hosts=["Bücher.example", "a.example:8080"], domains=["Österreich.example."])
+    assert "http://xn--bcher-kva.example/x" in scope
+    assert "http://a.example:8080/" in scope
+    assert "http://a.example/" not in scope
+    assert "https://www.xn--sterreich-z7a.example/" in scope
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+class Watched(Crawl):
+    """A crawl that somebody looks at."""
+
+    def __init__(self) -> None:
+        super().__init__("http://a.example")
+
+    def progress(self) -> Progress:
+        best = Settled(1, "http://a.example/" + "x" * 200, "visit", score=1.0, title="t" * 200)
+        return Progress(
+            *(5, 100, 3, 1, 1, 2.0, 0.5, 40, 2, 50, 1, 9.0, 0.3, 0.5, None, 1000), best=(best,)
+        )
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_the_panel_has_room_for_what_the_terminal_echoes(width: int) -> None:
+    file = Terminal()
+    live = LiveDisplay(Console(file=file, force_terminal=True, width=width, no_color=True))
+    live.tick(Watched())
+    drawn = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", file.getvalue())
+    live.close()
+    lines = drawn.replace("\r", "").split("\n")
+    assert any("requests" in line for line in lines)
+    assert max(map(len, lines)) <= width - 6
+
+
+@pytest.mark.parametrize(
+    ("stream", "term", "kind"),
+    [
+        (Terminal, "xterm", LiveDisplay),
+        (Terminal, "dumb", LineDisplay),
+        (io.StringIO, "xterm", LineDisplay),
+    ],
+)
+def test_the_display_suits_the_terminal(
+    stream: type[io.StringIO], term: str, kind: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", term)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setattr(sys, "stderr", stream())
+    display = display_for(as_json=False)
+    display.close()
+    assert isinstance(display, kind)
+    assert isinstance(display_for(as_json=True), JsonDisplay)
