@@ -163,6 +163,40 @@ def test_half_written_rows(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        (
+            "a.md",
+            "# A title\nSome words of prose\nand more.\n\nThe end\n",
+            "2 of 3 rows do not have",
+        ),
+        ("a.gml", "Creator x\ngraph\n[\n]\n", "3 of 4 rows do not have the 2 columns"),
+        ("a.html", "<!DOCTYPE html>\n<p>a b\n", "HTML or XML"),
+        ("a.xml", '<?xml version="1.0"?>\n<a b="c">\n', "HTML or XML"),
+        ("a.jsonl", '{"source": "a", "target": "b"}\n', "JSON"),
+        ("a.json", "[\n  [1, 2]\n]\n", "JSON"),
+        ("a.out", "\x7fELF\x02 \0\0\n1 2\n", "binary data"),
+    ],
+)
+def test_what_is_no_edge_list_is_an_error(
+    name: str, content: str, said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(InputError, match=said):
+        build(recipe(path), tmp_path / "g")
+    assert not (tmp_path / "g").exists()
+
+
+def test_a_table_of_nodes_that_is_none(tmp_path: Path) -> None:
+    edges = write(tmp_path, "source,target\na,b\n", "edges.csv")
+    nodes = tmp_path / "nodes.csv"
+    nodes.write_text("node,score\na,1\nb\nc\n", encoding="utf-8")
+    with pytest.raises(InputError, match="2 of 3 rows"):
+        build(Recipe("edges", edges, nodes=nodes), tmp_path / "g")
+
+
 def test_names_are_numbers_only_if_all_are(tmp_path: Path) -> None:
     nodes, _, _ = made(recipe(write(tmp_path, "01 2\n2 3\n")), tmp_path / "g")
     assert set(nodes) == {"01", "2", "3"}

@@ -1,7 +1,8 @@
 """Text files of rows, read as far as they make sense.
 
 Rows that are half written, or whose bytes are not UTF-8, are counted; comments (``#``) before and
-between rows are skipped. Values stay text: what they mean is for the reader of the rows.
+between rows are skipped. Values stay text: what they mean is for the reader of the rows. A file of
+which most makes no sense is no file of rows.
 """
 
 from __future__ import annotations
@@ -24,6 +25,13 @@ from sonde.lab.progress import Meter
 BLOCK = 1 << 22
 """Bytes parsed at a time, about."""
 
+HALF = "half-written rows"
+
+_OTHERS = (
+    (re.compile(rb"[^\n]*\0"), "binary data"),
+    (re.compile(rb"\s*<(!|\?|html|mediawiki)", re.IGNORECASE), "HTML or XML"),
+    (re.compile(rb"\s*(\{\s*($|\")|\[\s*($|\{|\[))"), "JSON"),
+)
 _BLANKS = re.compile(rb"[ \t]+")
 _ENDS = {"from": "source", "src": "source", "to": "target", "dst": "target", "id": "node"}
 
@@ -102,8 +110,9 @@ class Rows:
                 raise InputError(f"{path}: column {name!r} appears twice")
 
     def batches(self, problems: Counter[str], meter: Meter, threads: int) -> Iterator[pa.Table]:
-        """The rows, all columns text."""
+        """The rows, all columns text. An error at the end if most rows were not of that form."""
         header = self._header
+        before, sound = problems[HALF], 0
         with open_raw(self.path) as raw:
             quoted = self._delimiter == ","
             for block in blocks(raw, self._suffix, problems, quoted=quoted, threads=threads):
@@ -112,7 +121,15 @@ class Rows:
                 if header and lines:
                     lines, header = lines.partition(b"\n")[2], False
                 if lines.strip():
-                    yield self._parse(lines, problems)
+                    table = self._parse(lines, problems)
+                    sound += table.num_rows
+                    yield table
+        broken = problems[HALF] - before
+        if broken > sound:
+            raise InputError(
+                f"{self.path}: {broken:,} of {broken + sound:,} rows do not have the"
+                f" {len(self.columns)} columns {', '.join(self.columns)[:200]}: not such a table"
+            )
 
     def require(self, names: Sequence[str]) -> None:
         """Complain about the first of these columns that is not there."""
@@ -126,8 +143,15 @@ class Rows:
             for block in blocks(raw, self._suffix, Counter(), size=1 << 16):
                 for line in block.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
                     if line.strip() and not line.startswith(b"#"):
+                        self._refuse(line)
                         return line.rstrip(b"\r")
         raise InputError(f"{self.path}: there are no rows in it")
+
+    def _refuse(self, line: bytes) -> None:
+        """What begins like this has no rows, even where its lines can be split."""
+        for opening, what in _OTHERS:
+            if opening.match(line):
+                raise InputError(f"{self.path}: {what}, not rows of columns")
 
     def _split(self, line: bytes) -> list[str]:
         text = line.decode(errors="replace")
@@ -160,7 +184,7 @@ class Rows:
     def _parse(self, lines: bytes, problems: Counter[str]) -> pa.Table:
         def skip(row: csv.InvalidRow) -> str:
             del row
-            problems["half-written rows"] += 1
+            problems[HALF] += 1
             return "skip"
 
         quoting = self._delimiter == ","

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -39,8 +40,10 @@ class Folders:
         self._writers: dict[tuple[int, str], pq.ParquetWriter] = {}
         self._pending: dict[str, list[tuple[pa.Table, Floats]]] = {}
         self._rows: dict[str, int] = {}
+        self._made: list[Path] = []  # folders that were not there, the outer ones first
         try:
             for folder in self.folders:
+                self._made += [p for p in (*reversed(folder.parents), folder) if not p.exists()]
                 folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"{error.filename}: {error.strerror}") from None
@@ -80,10 +83,15 @@ class Folders:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._close()
-        for folder in self.folders:
-            for name in ("nodes.parquet", "edges.parquet", "about.json"):
-                (folder / f"{name}.part").unlink(missing_ok=True)
+        try:
+            self._close()
+        finally:  # a full disk cannot even take what is pending
+            for folder in self.folders:
+                for name in ("nodes.parquet", "edges.parquet", "about.json"):
+                    (folder / f"{name}.part").unlink(missing_ok=True)
+            for made in reversed(self._made):
+                with suppress(OSError):  # it holds what was built
+                    made.rmdir()
 
     def _flush(self, stem: str) -> None:
         waiting = self._pending[stem]
