@@ -68,6 +68,16 @@ def test_no_hour_has_more_requests_than_the_rate_allows(
         assert last - first >= HOUR - 1e-5
 
 
+def test_a_full_disk_is_an_error_of_the_store() -> None:
+    database = sqlite3.connect(":memory:", isolation_level=None)
+    database.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT)")
+    (pages,) = database.execute("PRAGMA page_count").fetchone()
+    database.execute(f"PRAGMA max_page_count = {pages + 1}")
+    with pytest.raises(StoreError, match="cannot be written: database or disk is full"):
+        Citations(database)
+    assert not database.in_transaction
+
+
 def test_what_a_plan_cannot_say() -> None:
     for wrong in ({"top": 0}, {"expand": "sample-u"}, {"recrawl": "x"}, {"share": -1}):
         with pytest.raises(SpecError):

@@ -37,6 +37,9 @@ def test_a_crawl_that_fetched_nothing_says_why(
         missing = ["crawl", site.url("/99"), *words[2:], "--allow-private"]
         assert main([*missing, "-o", str(tmp_path / "missing")]) == 1
         assert "nothing was fetched: http-404 1\n" in capsys.readouterr().err
+        other = [words[0], words[1], "--topic", "nowhere", *words[4:], "--allow-private"]
+        assert main([*other, "-o", str(tmp_path / "other")]) == 0
+        assert "none of these pages scores" in capsys.readouterr().err
 
 
 def test_pages_that_bring_nothing_are_not_the_best(

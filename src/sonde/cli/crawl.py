@@ -25,7 +25,7 @@ from sonde.store.reading import DATABASE, RunReader
 
 _EPILOG = """examples:
   sonde crawl https://a.example https://b.example/docs --topic "sea level" --budget 500 -o run/
-  sonde crawl --config crawl.toml
+  sonde crawl --config crawl.toml -o run/
   sonde crawl - --topic "tide gauge" --budget 500 -o run/ < seeds.tsv
   sonde crawl run/ --resume --budget +500
   sonde crawl https://a.example --topic "tide gauge" --requests 300 --per 15m --for 7d -o run/
@@ -262,6 +262,8 @@ def _dry_run(intent: Intent, args: argparse.Namespace) -> int:
             return 0
         print(f"would start from {_some(seeds)} of {intent.kind.name}")
         for name, value in {**plan["options"], **intent.kind.plan(intent.options)}.items():
+            if value in ("", [], None):
+                continue
             print(f"{name.replace('_', ' ')}: {harmless(str(value), 300)}")
         _print_limits(budget)
         return 0

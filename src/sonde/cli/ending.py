@@ -7,10 +7,15 @@ from pathlib import Path
 
 from sonde.cli.printing import harmless
 from sonde.crawl import STOPS, CrawlResult
+from sonde.sources.web.exchange import REASONS
 from sonde.store import summary
 from sonde.store.reading import RunReader
 
 _SHOWN = 5
+_HINTS = {
+    "blocked-address": "--allow-private is for servers of your own network",
+    "tls": "--ca-file names certificates to trust beside the system's",
+}
 
 
 def print_best(result: CrawlResult) -> None:
@@ -30,6 +35,8 @@ def say_end(result: CrawlResult, folder: str, nouns: tuple[str, str]) -> int:
     )
     if not result.visits:
         _say_why(Path(folder))
+    elif not result.total:
+        _say(f"none of these {nouns[1]} scores: does the topic say it in their words?")
     if result.stop_reason == "frontier":
         return 0 if result.visits else 1
     more = " --budget +N" if result.stop_reason == "budget" else ""
@@ -46,9 +53,11 @@ def _say_why(folder: Path) -> None:
         met = ", ".join(f"{reason} {count:,}" for reason, count in reasons.items())
         _say(f"nothing was fetched: {harmless(met)}")
     for origin, why in list(closed.items())[:_SHOWN]:
-        _say(f"robots.txt of {harmless(origin)} could not be fetched: {harmless(why)}")
-    if "blocked-address" in {*reasons, *closed.values()}:
-        _say("addresses that are not public are refused; --allow-private is for your own network")
+        meaning = f", {REASONS[why]}" if why in REASONS else ""
+        _say(f"robots.txt of {harmless(origin)} could not be fetched: {harmless(why)}{meaning}")
+    for reason, hint in _HINTS.items():
+        if reason in reasons or reason in closed.values():
+            _say(hint)
 
 
 def _say(line: str) -> None:

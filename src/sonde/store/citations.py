@@ -60,23 +60,28 @@ class Citations:
 
     def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
-        database.executescript("BEGIN IMMEDIATE;" + TRACKING + "COMMIT;")
+        with self._whole():
+            database.executescript("BEGIN IMMEDIATE;" + TRACKING + "COMMIT;")
 
     @contextmanager
     def change(self, *, durable: bool = False) -> Iterator[None]:
         """One transaction, whole or not at all. One that is durable is on the disk when it ends;
         of others a power cut may take the last: a visit without its outcome, which is spent."""
-        database = self._database
-        try:
-            database.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
-            database.execute("BEGIN IMMEDIATE")
+        with self._whole():
+            self._database.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            self._database.execute("BEGIN IMMEDIATE")
             yield
-            database.execute("COMMIT")
+            self._database.execute("COMMIT")
+
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        try:
+            yield
         except sqlite3.Error as error:
             raise StoreError(f"the run cannot be written: {error}") from None
         finally:
-            if database.in_transaction:
-                database.execute("ROLLBACK")
+            if self._database.in_transaction:
+                self._database.execute("ROLLBACK")
 
     def run(self, query: str, *values: object) -> sqlite3.Cursor:
         """Any statement."""
