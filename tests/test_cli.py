@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import errno
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -41,6 +44,14 @@ def test_an_interrupt_is_one_line(
     monkeypatch.setattr(work, interrupted)
     assert main([graph if word == "GRAPH" else word for word in words]) == 130
     assert capsys.readouterr().err == "sonde: stopped\n"
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_a_terminal_without_the_letters_gets_escapes(encoding: str, graph: str) -> None:
+    words = [sys.executable, "-m", "sonde", "simulate", graph, "--seeds", "a"]
+    environment = os.environ | {"PYTHONIOENCODING": encoding}
+    said = subprocess.run(words, check=True, capture_output=True, env=environment).stdout
+    assert ("│" if encoding == "utf-8" else "\\u2502") in said.decode(encoding)
 
 
 @pytest.mark.parametrize(

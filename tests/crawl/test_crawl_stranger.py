@@ -47,12 +47,16 @@ def test_pages_that_bring_nothing_are_not_the_best(
 ) -> None:
     async def answer(request: object) -> object:
         path = request.path  # type: ignore[attr-defined]
-        return html(f"{prose(1)} tide" if path == "/a" else f"{prose(2)} <a href=/a>a</a>")
+        return html(
+            f"{prose(1)} tide <a href=/b>b</a>" if path == "/a" else f"{prose(2)} <a href=/a>a</a>"
+        )
 
     with Site(answer) as site:  # type: ignore[arg-type]
-        words = ["--topic", "tide", "--allow-private", "-o", str(tmp_path / "run"), *POLITE_OFF]
-        assert main(["crawl", site.url("/"), *words]) == 0
-        assert capsys.readouterr().out == f"1.000\t{site.url('/a')}\t\n"
+        words = ["--topic", "tide", "--allow-private", "-o", str(tmp_path / "a run"), *POLITE_OFF]
+        assert main(["crawl", site.url("/"), *words, "--budget", "3"]) == 0
+        out, err = capsys.readouterr()
+        assert out == f"1.000\t{site.url('/a')}\t\n"
+        assert f"sonde crawl '{tmp_path / 'a run'}' --resume" in err
 
 
 @pytest.mark.parametrize(

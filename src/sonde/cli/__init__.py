@@ -10,6 +10,7 @@ with one line and status 130.
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -67,6 +68,9 @@ def parser(command: str | None = None) -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit status."""
     words = sys.argv[1:] if arguments is None else list(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # What a terminal has no letters for is written as an escape, as on standard error.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         args = parser(words[0] if words and words[0] in COMMANDS else None).parse_args(words)
         status: int = args.run(args)

@@ -165,7 +165,7 @@ def run(args: argparse.Namespace) -> int:
         print("sonde: stopped, nothing was written", file=sys.stderr)
         return 130
     if args.json:
-        print(json.dumps(built.about, ensure_ascii=False))
+        print(json.dumps(built.about))
         return 0
     for folder, about in zip(built.folders, built.about, strict=True):
         counts = about["counts"]
@@ -188,7 +188,7 @@ def run_stats(args: argparse.Namespace) -> int:
 
     found = [describe(folder) for folder in args.graphs]
     if args.json:
-        print(json.dumps({"graphs": [each.as_json() for each in found]}, ensure_ascii=False))
+        print(json.dumps({"graphs": [each.as_json() for each in found]}))
     elif args.csv:
         print(as_csv(found), end="")
     elif args.latex:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import pydoc
 import re
+import shlex
 import sys
 import tempfile
 import threading
@@ -146,7 +147,7 @@ def _print(found: CrawlResult, plain: CrawlResult, folder: Path) -> None:
         f"\n{found.total:.1f} for {found.requests} requests; breadth first brought"
         f" {plain.total:.1f} for {plain.requests}: {share:.2f} times as much"
     )
-    print(f"the run is in {folder / 'run'}: sonde show {folder / 'run'}")
+    print(f"the run is in {folder / 'run'}: sonde show {shlex.quote(str(folder / 'run'))}")
 
 
 def _curve(result: CrawlResult) -> list[float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -40,7 +41,7 @@ def say_end(result: CrawlResult, folder: str, nouns: tuple[str, str]) -> int:
     if result.stop_reason == "frontier":
         return 0 if result.visits else 1
     more = " --budget +N" if result.stop_reason == "budget" else ""
-    _say(f"to go on: sonde crawl {folder} --resume{more}")
+    _say(f"to go on: sonde crawl {shlex.quote(folder)} --resume{more}")
     return 130 if result.stop_reason in ("interrupted", "cut") else 0
 
 

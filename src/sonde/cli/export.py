@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -99,6 +100,8 @@ def _export_lines(reader: RunReader, target: str, markdown: bool) -> None:
             file=sys.stderr,
         )
     if target == "-":
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(encoding="utf-8")  # JSON is, whatever the terminal
         missing = write_lines(reader, sys.stdout, prose, stored_text=not markdown)
     else:
         missing = export_lines(reader, Path(target), prose, stored_text=not markdown)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -62,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     brought = f"brought {number(told.gain)}, {new}" if told.outcome == "visit" else told.outcome
     print(f"{harmless(told.name)}: {brought}; {number(told.total)} in all")
     if not waiting:
-        print(f"next: sonde ask {args.run_folder}", file=sys.stderr)
+        print(f"next: sonde ask {shlex.quote(str(args.run_folder))}", file=sys.stderr)
     return 0
 
 
