@@ -17,6 +17,7 @@ from sonde import kernels
 from sonde.authority import TimeGraph, Tracker, compare_tracking, rate_from, track
 from sonde.authority.tracking import RECRAWLS
 from sonde.errors import GraphError, InputError, SpecError
+from sonde.lab.data import Recipe, build
 
 ENGINES = ("compiled", "python")
 
@@ -307,6 +308,26 @@ def test_time_graphs_out_of_files(tmp_path: Path) -> None:
         assert graph.arriving.tolist() == made.arriving.tolist()
         assert graph.names.to_pylist() == ["a", "b"]
         assert graph.index("b") == 1
+
+
+def test_a_time_graph_that_was_built_of_posts_or_edges(tmp_path: Path) -> None:
+    rows = [("a", "b", 5), ("b", "c", 2), ("a", "b", 1), ("c", "a", 9)]
+    lines = "".join(f"{source}\t{target}\t{time}\n" for source, target, time in rows)
+    (tmp_path / "edges.tsv").write_text("source\ttarget\twhen\n" + lines, encoding="utf-8")
+    build(Recipe("edges", tmp_path / "edges.tsv", time="when"), tmp_path / "built")
+    made = TimeGraph.from_arrivals(rows)
+    for graph in (
+        TimeGraph.load(tmp_path / "built"),
+        TimeGraph.load(tmp_path / "built", "times"),
+    ):
+        assert graph.arrivals.tolist() == made.arrivals.tolist() == [1.0, 2.0, 5.0, 9.0]
+        assert graph.arriving.tolist() == made.arriving.tolist()
+        assert graph.names.to_pylist() == made.names.to_pylist()
+    lists = pa.table({"source": ["a", "b"], "target": ["b", "a"], "times": [[1], [2, None]]})
+    (tmp_path / "holes").mkdir()
+    pq.write_table(lists, tmp_path / "holes" / "edges.parquet")
+    with pytest.raises(GraphError, match="row 2: None is not a time"):
+        TimeGraph.load(tmp_path / "holes")
 
 
 @pytest.mark.parametrize(

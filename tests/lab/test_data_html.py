@@ -170,6 +170,16 @@ RECORDS = [
 
 
 @quiet_fastwarc
+def test_files_that_are_no_text_are_no_pages(tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    folder.mkdir()
+    (folder / "tide").write_text("<p>tide", encoding="utf-8")
+    (folder / "wide.html").write_text("<p>tide", encoding="utf-16")
+    (folder / "nodes.parquet").write_bytes(b"PAR1\x15\x04\0 <p>tide")
+    built = build(recipe(folder, "tide"), tmp_path / "g")
+    assert built.about[0]["counts"]["nodes"] == 2
+
+
 @pytest.mark.parametrize("form", ["warc", "warc.gz", "wacz"])
 def test_web_archives(tmp_path: Path, form: str) -> None:
     path = tmp_path / f"site.{form}"

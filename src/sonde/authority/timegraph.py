@@ -1,8 +1,9 @@
 """A time graph: links with the times at which they arrive.
 
 It is read from a graph folder whose `edges` have a column of times: numbers (seconds, or another
-unit), timestamps, or texts such as 2017-06-21T10:05:17Z. A row is an arrival; the same link may
-arrive many times. Self-loops are left out. `nodes`, where there is such a file, fixes node order.
+unit), timestamps, or texts such as 2017-06-21T10:05:17Z; or lists of these, as ``sonde data build``
+writes them. A row is an arrival, or one for each time in its list; the same link may arrive many
+times. Self-loops are left out. `nodes`, where there is such a file, fixes node order.
 """
 
 from __future__ import annotations
@@ -45,12 +46,18 @@ class TimeGraph:
     names: pa.Array
 
     @classmethod
-    def load(cls, path: str | PathLike[str], time: str = "time", unit: float = 1.0) -> TimeGraph:
-        """Read a folder; `time` names the column, `unit` is what its numbers count, in seconds."""
+    def load(
+        cls, path: str | PathLike[str], time: str | None = None, unit: float = 1.0
+    ) -> TimeGraph:
+        """Read a folder; `time` names the column (``time`` or else ``times`` if nothing is said),
+        `unit` is what its numbers count, in seconds."""
         nodes, edges = open_folder(Path(path))
         if edges is None:
             raise GraphError(f"{path}: holds no `edges`")
         kind = name_type([(nodes, NODE_NAMES), (edges, EDGE_NAMES)])
+        if time is None:
+            built = "time" not in edges.schema.names and "times" in edges.schema.names
+            time = "times" if built else "time"
         if time not in edges.schema.names:
             found = ", ".join(map(repr, edges.schema.names))
             raise GraphError(f"{edges.label}: column {time!r} is missing (found: {found[:200]})")
@@ -61,11 +68,12 @@ class TimeGraph:
         before = 0
         for rows in checked_rows(edges, EDGE_NAMES, kind):
             one, other = names.add(*rows.names)
-            sources.append(one)
-            targets.append(other)
-            times.append(_seconds(rows.further.column(time), unit, edges, before))
+            column, arriving = _flat(rows.further.column(time))
+            sources.append(one[arriving])
+            targets.append(other[arriving])
+            times.append(_seconds(column, unit, edges, before + arriving))
             before += len(one)
-        if not before:
+        if not sum(map(len, times)):
             raise GraphError(f"{edges.label}: no link arrives")
         return cls._of(
             np.concatenate(sources), np.concatenate(targets), np.concatenate(times), names.array()
@@ -142,8 +150,15 @@ class TimeGraph:
         return indptr, self.targets[pairs]
 
 
-def _seconds(column: pa.Array, unit: float, edges: Table, before: int) -> Floats:
-    """A column of times, in seconds."""
+def _flat(column: pa.Array) -> tuple[pa.Array, npt.NDArray[np.int64]]:
+    """The times of a column, and the row of each."""
+    if not (pa.types.is_list(column.type) or pa.types.is_large_list(column.type)):
+        return column, np.arange(len(column))
+    return column.flatten(), pc.list_parent_indices(column).to_numpy().astype(np.int64)
+
+
+def _seconds(column: pa.Array, unit: float, edges: Table, places: npt.NDArray[np.int64]) -> Floats:
+    """A column of times, in seconds; ``places`` are their rows."""
     kind = column.type
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
         stamps = column.cast(pa.timestamp("us", tz=getattr(kind, "tz", None)), safe=False)
@@ -161,7 +176,7 @@ def _seconds(column: pa.Array, unit: float, edges: Table, before: int) -> Floats
     if not np.isfinite(seconds).all():
         row = int(np.argmin(np.isfinite(seconds)))
         given = column[row].as_py()
-        raise GraphError(f"{edges.place(before + row)}: {given!r} is not a time")
+        raise GraphError(f"{edges.place(int(places[row]))}: {given!r} is not a time")
     return seconds
 
 

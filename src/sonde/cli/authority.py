@@ -120,7 +120,7 @@ def _add_simulate(kinds: Any) -> None:
     add("--rate", default="1000/d", help="visits (default: 1000/d)")
     add("--share", type=float, default=0.5, metavar="P", help="of expansions (default: 0.5)")
     add("--start", metavar="NODE", help="the first node (default: drawn)")
-    add("--time", default="time", metavar="COLUMN", help="of times (default: time)")
+    add("--time", metavar="COLUMN", help="of times (default: time, or else times)")
     add("--unit", default="1s", help="what numbers in it count, such as 1d (default: 1s)")
     add("--points", type=_count, default=100, metavar="N", help="measurements (default: 100)")
     _add_repeat(parser, 1)

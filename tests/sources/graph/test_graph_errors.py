@@ -79,6 +79,8 @@ def test_no_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert complaint(tmp_path / "file").startswith("GRAPH: not a folder")
     assert complaint(tmp_path).startswith("GRAPH: holds neither `nodes` nor `edges`")
+    (tmp_path / "run.sqlite").touch()
+    assert "it is a run: sonde export GRAPH --graph" in complaint(tmp_path)
 
 
 def test_two_files_for_a_table(tmp_path: Path) -> None:

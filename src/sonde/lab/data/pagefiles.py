@@ -26,6 +26,7 @@ HERE = "http://folder.invalid/"
 MOST_PAGE = 1 << 25
 """Bytes of one page. Longer ones are left out."""
 
+_LOOKED_AT = 1024
 _SPELT_URL = re.compile(r"https?:\^\^")
 _HEADERS = re.compile(
     rb"(?:HTTP/\d[^\n]*\n)?(?:[A-Za-z][A-Za-z0-9-]*:[^\n]*\n(?:[ \t][^\n]*\n)*)+\r?\n"
@@ -126,9 +127,14 @@ def _bounded(file: IO[bytes] | None, size: int, problems: Counter[str]) -> bytes
     return body
 
 
+def _is_binary(body: bytes) -> bool:
+    """Whether a file is no text at all, whatever its name leaves open."""
+    return b"\0" in body[:_LOOKED_AT] and not body.startswith((b"\xff\xfe", b"\xfe\xff"))
+
+
 def _page(name: str, body: bytes, base: str) -> Iterator[RawPage]:
     url = address(name, base)
-    if url is None:
+    if url is None or _is_binary(body):
         return
     content_type = ""
     headers = _HEADERS.match(body) if body[:1].isalpha() else None

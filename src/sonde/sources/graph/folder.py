@@ -23,7 +23,11 @@ def open_folder(folder: Path) -> tuple[Table | None, Table | None]:
     files = [_only(candidates(folder, stem)) for stem in ("nodes", "edges")]
     if files == [None, None]:
         formats = ", ".join(FORMATS)
-        raise GraphError(f"{folder}: holds neither `nodes` nor `edges` ({formats})")
+        run = (folder / "run.sqlite").exists()
+        hint = (
+            f"; it is a run: sonde export {folder} --graph GRAPH makes a graph of it" if run else ""
+        )
+        raise GraphError(f"{folder}: holds neither `nodes` nor `edges` ({formats}){hint}")
     nodes, edges = (None if file is None else _open(file) for file in files)
     return nodes, edges
 
