@@ -11,6 +11,17 @@ import numpy as np
 
 if cython.compiled:
     from cython.cimports.cpython.unicode import PyUnicode_DATA, PyUnicode_KIND, PyUnicode_READ
+else:
+
+    def PyUnicode_KIND(text):
+        return 0
+
+    def PyUnicode_DATA(text):
+        return text
+
+    def PyUnicode_READ(kind, data, place):
+        return ord(data[place])
+
 
 FNV_START = 2166136261
 FNV_TIMES = 16777619
@@ -53,14 +64,11 @@ class Numbered:
         self.text = text
         self.size = len(text)
         self.count = 0
-        if cython.compiled:
-            self.kind = PyUnicode_KIND(text)
-            self.data = PyUnicode_DATA(text)
+        self.kind = PyUnicode_KIND(text)
+        self.data = PyUnicode_DATA(text)
 
     def character(self, place):
-        if cython.compiled:
-            return PyUnicode_READ(self.kind, self.data, place)
-        return ord(self.text[place])
+        return PyUnicode_READ(self.kind, self.data, place)
 
     def letter(self, place):
         """The lower case of a letter or digit, 0 for anything else."""
@@ -74,6 +82,8 @@ class Numbered:
         letter: cython.uint
         place: cython.Py_ssize_t = start
         begin: cython.Py_ssize_t
+        kind: cython.uint = self.kind
+        data: cython.p_void = self.data
         if place > 0 and self.letter(place - 1) != 0:  # a word that began before
             while place < end and self.letter(place) != 0:
                 place += 1
@@ -81,7 +91,8 @@ class Numbered:
             begin = place
             value = self.first
             while place < self.size:
-                letter = self.letter(place)
+                letter = PyUnicode_READ(kind, data, place)
+                letter = self.lower[letter] if letter < 128 else foreign(letter)
                 if letter == 0:
                     break
                 value = ((value ^ cython.cast(cython.uint, letter)) * FNV_TIMES) & MASK
