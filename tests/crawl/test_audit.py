@@ -136,6 +136,7 @@ def test_rank_correlation() -> None:
     assert rank_correlation(up, up**3) == pytest.approx(1.0)
     assert rank_correlation(up, -up) == pytest.approx(-1.0)
     assert rank_correlation(up, np.ones(4)) is None
+    assert rank_correlation(up, np.array([0.3, 0.1 + 0.2, 0.3, 0.3])) is None
     assert rank_correlation(np.array([1.0, 1.0, 2.0]), np.array([3.0, 4.0, 5.0])) == pytest.approx(
         np.sqrt(3) / 2
     )

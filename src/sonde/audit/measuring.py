@@ -163,7 +163,9 @@ def audit(poll: Poll) -> SiteAudit:
 
 
 def rank_correlation(left: Floats, right: Floats) -> float | None:
-    """Spearman's; ``None`` where one side has no two different values."""
+    """Spearman's; ``None`` where one side has no two different values. Those that only rounding
+    tells apart are equal."""
+    left, right = np.round(left, 12), np.round(right, 12)
     if len(left) < 2 or len(set(left.tolist())) < 2 or len(set(right.tolist())) < 2:
         return None
     return float(np.corrcoef(_ranks(left), _ranks(right))[0, 1])
