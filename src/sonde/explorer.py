@@ -29,6 +29,7 @@ from sonde.records import Failure, Group, Lease, Link, Node, Outcome, Place, Spe
 from sonde.strategies import Strategy, strategy_from
 
 ONE_REQUEST = Spend(requests=1)
+_UNPLACED = Link(None)
 
 
 @dataclass(slots=True)
@@ -355,14 +356,13 @@ class Explorer:
 
     def _tell_places(self, start: int, targets: list[int], links: Sequence[Link]) -> None:
         """The URL measures of the links, those of the first of parallel ones."""
-        told = [link.place for link in links]
-        if len(told) != len(targets):
-            first: dict[int, Place] = {}
-            for target, place in zip(self._linked, told, strict=True):
-                if place is not None:
-                    first.setdefault(target, place)
-            told = [first.get(target) for target in targets]
-        self._model.places.append(start, told)
+        if len(links) != len(targets):
+            first: dict[int, Link] = {}
+            for target, link in zip(self._linked, links, strict=True):
+                if link.place is not None:
+                    first.setdefault(target, link)
+            links = [first.get(target, _UNPLACED) for target in targets]
+        self._model.places.append(start, links)
 
     def _put_back(self, opened: Open) -> None:
         if opened.leaf < 0:

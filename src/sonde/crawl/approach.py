@@ -158,7 +158,7 @@ class Approach:
         response = answer if isinstance(answer, Response) else answer.response
         if response is not None:
             host.answered(response.rtt)
-            self._source.book.clock(self._asking, response.rtt)
+            self._source.book.clock(self._allowance.lease, self._asking, response.rtt)
         self._release(answer)
 
     def end(self) -> None:

@@ -8,7 +8,7 @@ its score times what its place still yields (see ``sources.web.traps``).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from sys import intern
 
 from sonde.crawl.book import VISITED, Book
@@ -264,15 +264,11 @@ class Assembler:
         words = [b""] * len(targets)
         if self._reads_words:
             words = page_words(page.text, starts, ends, targets, page.window)
-        places: list[Place | None] = [None] * len(targets)
-        if explorer.placed:
-            known = self._places(page.links, renamed)
-            places = [known.get(target) for target in targets]
-        return list(map(Link, targets, promises, grouped(targets, _group_of), places, words))
-
-    def _places(self, links: Sequence[PageLink], renamed: Mapping[str, str]) -> dict[str, Place]:
-        """What a page says by its links' URLs: by all of them, also those that are not followed."""
-        return places([link.url for link in links], renamed, self._domains)
+        where: Sequence[Place | None] = [None] * len(targets)
+        if explorer.placed:  # by all links, also by those that are not followed
+            urls = [link.url for link in page.links]
+            where = places(urls, targets, renamed, self._domains)
+        return list(map(Link, targets, promises, grouped(targets, _group_of), where, words))
 
     def _refusal(self, url: str, depth: int, now: float) -> str | None:
         """Why a URL never seen before is not put on the frontier."""
