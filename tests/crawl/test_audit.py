@@ -326,6 +326,13 @@ def test_a_site_that_does_not_answer(capsys: pytest.CaptureFixture[str]) -> None
     assert "(robots.txt: blocked-address)" in capsys.readouterr().out
 
 
+def test_a_budget_that_robots_txt_uses_up(capsys: pytest.CaptureFixture[str]) -> None:
+    with Site(two_folders) as site:
+        assert main(["audit", site.url(), "--budget", "1", *FAST]) == 0
+        assert site.total == 1
+    assert "no page could be read (the budget is spent)" in capsys.readouterr().out
+
+
 def test_ctrl_c_ends_politely_with_what_there_is() -> None:
     with Site(two_folders) as site:
         words = ["audit", site.url(), site.url("/b/0"), "--budget", "500", *FAST, "--json"]

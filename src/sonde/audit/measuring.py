@@ -11,6 +11,7 @@ import numpy as np
 
 from sonde.audit.order import order_of, verdict
 from sonde.audit.polling import Poll, PolledHost
+from sonde.crawl.events import STOPS
 from sonde.protocols import Floats
 from sonde.sources.web.place import Surroundings
 
@@ -129,7 +130,8 @@ def audit(poll: Poll) -> SiteAudit:
     level, words = verdict(order, None if rfu is None else rfu.median)
     unread = dict(Counter([*poll.invalid.values(), *poll.passed.values()]).most_common())
     if not rows:
-        words = f"unknown: no page could be read ({', '.join(unread) or poll.stop})"
+        why = ", ".join(unread) or STOPS.get(poll.stop, poll.stop)
+        words = f"unknown: no page could be read ({why})"
     asked = poll.hosts[0] if poll.hosts else None
     return SiteAudit(
         url=poll.url,
