@@ -112,6 +112,8 @@ def test_verdicts() -> None:
         for n in range(4)
     ]
     assert audit(polled(*folders)).level == "well organised"
+    assert "so few pages" not in audit(polled(*folders)).verdict
+    assert "so few pages" in audit(polled(*folders[:6])).verdict
     flat = [(a(str(n)), [a(str(m)) for m in range(5) if m != n]) for n in range(5)]
     assert audit(polled(*flat)).level == "flat"
     # One page beside the others that links nowhere does not make it two folders.

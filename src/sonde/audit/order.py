@@ -20,6 +20,7 @@ WELL, FAIRLY = 0.4, 0.15
 """The order from which on a site counts as well organised, and as fairly organised."""
 
 _SCATTERED = 0.2  # a median RFU below it: links lead away
+_FEW = 10  # pages; fewer are the hubs around the start
 _ALONE = 1.5  # with fewer URLs than that in a folder, on average, folders tell of single pages
 
 
@@ -69,13 +70,12 @@ def verdict(order: Order, rfu: float | None) -> tuple[str, str]:
     if order.pages < 2:
         return "unknown", "unknown: too few pages with links to say anything"
     away = rfu is not None and rfu < _SCATTERED
-    scattered = "; its links scatter over other domains" if away else ""
+    notes = "; its links scatter over other domains" if away else ""
+    notes += "; so few pages say little of a site" if order.pages < _FEW else ""
     value = order.value
     if value is None:
-        why = (
-            f"all {order.pages:,} pages with links live in one folder: URLs do not tell them apart"
-        )
-        return "flat", f"flat: {why}{scattered}"
+        why = "all pages with links live in one folder: URLs do not tell them apart"
+        return "flat", f"flat: {why}{notes}"
     shares = (
         f"over {order.pages:,} pages, {100 * order.stay:.0f} % of the links inside the site stay in"
         f" their page's folder, where chance would have {100 * order.chance:.0f} %"
@@ -88,4 +88,4 @@ def verdict(order: Order, rfu: float | None) -> tuple[str, str]:
         level, means = "poorly organised", "URLs tell little"
         if order.crowd < _ALONE:
             means = "nearly every page has a folder of its own, so that URLs do not group pages"
-    return level, f"{level} for focused crawling: {shares}: {means}{scattered}"
+    return level, f"{level} for focused crawling: {shares}: {means}{notes}"
