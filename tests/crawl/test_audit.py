@@ -18,7 +18,7 @@ from aiohttp import web
 from crawl_sites import Site, html, prose
 
 from sonde.audit import Poll, audit, poll
-from sonde.audit.charts import doublings, marks, short_names
+from sonde.audit.charts import decades, doublings, marks, short_names
 from sonde.audit.measuring import rank_correlation
 from sonde.audit.polling import PolledHost, PolledPage
 from sonde.audit.sheet import write
@@ -208,6 +208,9 @@ def test_marks_of_axes() -> None:
             assert 2 <= len(found) <= 8
             assert found[-1] >= highest * (1 - 1e-9)
     assert doublings(1) == (1.0, 2.0)
+    assert decades(0.4, 60) == (0.1, 1.0, 10.0, 100.0)
+    assert decades(0.0, 0.0) == (0.001, 0.01)
+    assert decades(1, 10) == (1.0, 10.0)
 
 
 def test_names_are_as_short_as_tells_them_apart() -> None:

@@ -89,6 +89,17 @@ def doublings(highest: float) -> tuple[float, ...]:
     return tuple(times**power for power in range(count + 1))
 
 
+def decades(lowest: float, highest: float) -> tuple[float, ...]:
+    """Powers of ten around a range, from a thousandth on.
+
+    >>> decades(0.4, 60)
+    (0.1, 1.0, 10.0, 100.0)
+    """
+    start = math.floor(math.log10(max(lowest, 0.001)))
+    end = max(start + 1, math.ceil(math.log10(max(highest, 0.001))))
+    return tuple(float(f"1e{power}") for power in range(start, end + 1))
+
+
 _ROOTS = (0.0, 0.01, 0.04, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 
@@ -224,8 +235,12 @@ def links_chart(audits: Sequence[SiteAudit]) -> str:
 
 def rtt_chart(audits: Sequence[SiteAudit]) -> str:
     """Round-trip times of each site's pages: lowest to highest, quartiles, and the median."""
-    slowest = max((site.rtt.highest for site in audits if site.rtt is not None), default=0.0)
-    across = Axis("milliseconds", marks(1000 * slowest))
+    known = [site.rtt for site in audits if site.rtt is not None]
+    scale = decades(
+        1000 * min((rtt.lowest for rtt in known), default=0.001),
+        1000 * max((rtt.highest for rtt in known), default=0.001),
+    )
+    across = Axis("milliseconds (logarithmic scale)", scale, scale=math.log)
     body = []
     for number, site in enumerate(audits):
         y = _y(1 - (number + 0.5) / len(audits))
@@ -240,7 +255,7 @@ def rtt_chart(audits: Sequence[SiteAudit]) -> str:
             site.rtt.highest,
         )
         lowest, lower, median, upper, highest = (
-            _x(across.share(1000 * seconds)) for seconds in spread
+            _x(across.share(max(1000 * seconds, scale[0]))) for seconds in spread
         )
         shade = colour(number)
         body += [
