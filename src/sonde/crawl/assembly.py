@@ -16,7 +16,7 @@ from sonde.crawl.hosts import Hosts
 from sonde.crawl.memory import Memory
 from sonde.crawl.scope import Scope
 from sonde.crawl.settings import Settings
-from sonde.kernels.targets import gathered, grouped
+from sonde.kernels.targets import gathered, grouped, unsettled
 from sonde.records import Failure, Lease, Link, Outcome, Place, Skip
 from sonde.scorers.document import Scorer
 from sonde.sources.facts import PageFacts, PageVisit
@@ -247,7 +247,7 @@ class Assembler:
             if number_of(url) is None:
                 refuse(url, "nofollow", lease)
 
-        targets, promises, starts, ends = gathered(
+        targets, numbers, promises, starts, ends = gathered(
             page.links,
             list(alphas),
             explorer.register,
@@ -262,8 +262,17 @@ class Assembler:
             for target, promise in zip(targets, promises, strict=True)
         ]
         words = [b""] * len(targets)
-        if self._reads_words:
-            words = page_words(page.text, starts, ends, targets, page.window)
+        if self._reads_words:  # what leads to a page after its visit is not heard of
+            heard = unsettled(numbers, self.book.status, VISITED)
+            found = page_words(
+                page.text,
+                [starts[place] for place in heard],
+                [ends[place] for place in heard],
+                [targets[place] for place in heard],
+                page.window,
+            )
+            for place, said in zip(heard, found, strict=True):
+                words[place] = said
         where: Sequence[Place | None] = [None] * len(targets)
         if explorer.placed:  # by all links, also by those that are not followed
             urls = [link.url for link in page.links]
