@@ -259,7 +259,14 @@ RTT = ("url+lnh:-rtt", "url+lnh", "url+lnh:rtt=0.5")
 
 # -- costs -----------------------------------------------------------------------------------------
 
-COSTS = ("lnh", "url:-arf:-rtt", "url", "url+lnh")
+COSTS = {  # what is compared, with what, by its name in the table
+    "`url`": ("url", "lnh"),
+    "`url+lnh`": ("url+lnh", "lnh"),
+    "RFU and BFU": ("url+lnh", "url+lnh:-rfu:-bfu"),
+    "ID": ("url+lnh", "url+lnh:-id:-repeats:-hop"),
+    "ARF": ("url+lnh", "url+lnh:-arf"),
+    "RTT": ("url+lnh", "url+lnh:-rtt"),
+}
 
 
 def spend(estimator: str, start: str, pages: int) -> None:
@@ -282,9 +289,10 @@ def spend(estimator: str, start: str, pages: int) -> None:
 def costs(root: Path, start: str, rounds: int) -> list[dict[str, Any]]:
     """Interleaved rounds, each crawl in a process of its own."""
     rows = []
+    estimators = list(dict.fromkeys(text for pair in COSTS.values() for text in pair))
     with served(root) as port:
         for number in range(rounds):
-            for text in COSTS if number % 2 == 0 else COSTS[::-1]:
+            for text in estimators if number % 2 == 0 else estimators[::-1]:
                 words = ["--spend", text, f"http://127.0.0.1:{port}/{start}", "1300"]
                 done = subprocess.run(
                     [sys.executable, __file__, *words], capture_output=True, text=True, check=True
@@ -379,22 +387,29 @@ def costs_table(rows: list[dict[str, Any]]) -> str:
     def each(text: str) -> list[float]:
         return [1000 * row["seconds"] / row["visits"] for row in rows if row["estimator"] == text]
 
-    base = each("lnh")
     lines = []
-    for text in COSTS:
-        more = sorted(
-            100 * (ours / theirs - 1) for ours, theirs in zip(each(text), base, strict=True)
-        )
+    for name, (text, without) in COSTS.items():
+        ours, theirs = each(text), each(without)
+        more = sorted(100 * (our / their - 1) for our, their in zip(ours, theirs, strict=True))
         low = certain(len(more))
         lines.append(
             [
-                f"`{text}`",
-                f"{statistics.median(each(text)):.3f}",
+                name,
+                f"`{without}`",
+                f"{statistics.median(ours):.3f}",
+                f"{statistics.median(theirs):.3f}",
                 f"{statistics.median(more):+.1f} %",
                 f"{more[low]:+.1f} to {more[-1 - low]:+.1f} %",
             ]
         )
-    heads = ["estimator", "CPU ms a page", "against `lnh`, median of rounds", "95 % interval"]
+    heads = [
+        "what",
+        "against",
+        "CPU ms a page",
+        "without",
+        "more, median of rounds",
+        "95 % interval",
+    ]
     return table(heads, lines)
 
 

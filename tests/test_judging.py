@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sonde.errors import InputError
 from sonde.judging import Merit, judge
 from sonde.kernels import harvest
+from sonde.lab.protocol import Protocol
 from sonde.simulation import simulate
 from sonde.sources.graph import Graph
 
@@ -68,6 +70,15 @@ def test_by_hand() -> None:
         "gpr": 0.5,
     }
     assert crawl.judged(threshold=1.0).last == Merit(0.25, 8 / 11, 1 / (1 + 2 * 2))
+
+
+@pytest.mark.parametrize("threshold", [math.nan, math.inf])
+def test_thresholds_are_numbers_to_compare_with(threshold: float) -> None:
+    graph = Graph.from_edges([("s", "a")])
+    with pytest.raises(InputError, match="a threshold is a finite number"):
+        simulate(graph, seeds=["s"]).judged(threshold)
+    with pytest.raises(InputError, match="a threshold is a finite number"):
+        Protocol(threshold=threshold)
 
 
 @given(st.lists(st.sampled_from([0.0, 0.1, 0.2, 0.7]), max_size=30))

@@ -15,7 +15,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -29,6 +29,10 @@ from sonde.records import Failure, Group, Lease, Link, Node, Outcome, Place, Spe
 from sonde.strategies import Strategy, strategy_from
 
 ONE_REQUEST = Spend(requests=1)
+_UNPLACED = Link(None)
+
+Told: TypeAlias = tuple[Sequence[Node], Sequence[float], Sequence[bytes]]
+"""The targets of a visit's links, their scores, their words."""
 
 
 @dataclass(slots=True)
@@ -285,12 +289,18 @@ class Explorer:
         """Settle a lease; the gain that the outcome brought under the objective."""
         opened = self._opened(lease)
         visit = outcome if isinstance(outcome, Visit) else None
-        gain = 0.0 if visit is None else self._checked_gain(lease.node, visit)
+        gain = 0.0
+        told: Told = ((), (), ())
+        if visit is not None:
+            if visit.links:
+                told = _taken_apart(visit.links)
+            _check(lease.node, visit, told)
+            gain = gain_of(self.objective, lease.node, visit)
         spent = Spend() if self.free_seeds and opened.leaf < 0 else outcome.spent
         self.account.settle(opened.held, spent)
         del self._open[lease.number]
         if visit is not None:
-            self._learn(opened, lease.node, visit, gain)
+            self._learn(opened, lease.node, visit, told, gain)
         elif outcome.retry:  # type: ignore[union-attr]
             self._put_back(opened)
         else:
@@ -305,47 +315,40 @@ class Explorer:
             raise LeaseError(f"lease {lease.number} of {lease.node!r} is not open")
         return opened
 
-    def _checked_gain(self, node: Node, visit: Visit) -> float:
-        scores = [visit.score, *[link.score for link in visit.links]]
-        if not (min(scores) >= 0 and math.isfinite(sum(scores))) and not all(
-            0 <= score < math.inf for score in scores
-        ):
-            raise InputError(f"visit of {node!r}: scores must be finite numbers of 0 or more")
-        if 1 in [len(link.words) & 1 for link in visit.links]:
-            raise InputError(f"visit of {node!r}: words of links have two bytes each")
-        return gain_of(self.objective, node, visit)
-
-    def _learn(self, opened: Open, node: Node, visit: Visit, gain: float) -> None:
+    def _learn(self, opened: Open, node: Node, visit: Visit, told: Told, gain: float) -> None:
         model = self._model
         self.objective.add(node, visit)
         self.total += gain
         self.visits += 1
         if opened.leaf >= 0:
             model.learn(opened.leaf, opened.snapshot, gain)
-        targets, alphas, words = self._told(opened.number, visit.links)
+        targets, alphas, words = self._merged(opened.number, visit.links, told)
         start = model.links.append(targets, alphas, words if model.links.wordy else ())
         if model.places is not None:
             self._tell_places(start, targets, visit.links)
         model.visit(opened.number, visit.score, start, start + len(targets))
 
-    def _told(self, own: int, links: Sequence[Link]) -> tuple[list[int], list[float], list[bytes]]:
+    def _merged(
+        self, own: int, links: Sequence[Link], told: Told
+    ) -> tuple[Sequence[int], Sequence[float], Sequence[bytes]]:
         """The targets of links with their scores and words; parallel links count as one, at the
         first one's place, and links to the node itself not at all."""
-        targets = self._linked = self._numbers_of(links)
+        nodes, scores, lists = told
+        targets = self._linked = self._numbers_of(links, nodes)
         if own not in targets and len(set(targets)) == len(targets):
-            return targets, [link.score for link in links], [link.words for link in links]
+            return targets, scores, lists
         alphas: dict[int, float] = {}
         words: dict[int, bytes] = {}
-        for target, link in zip(targets, links, strict=True):
+        for target, score, said in zip(targets, scores, lists, strict=True):
             if target != own:
-                alphas[target] = alphas.get(target, 0.0) + link.score
-                words[target] = words.get(target, b"") + link.words
+                alphas[target] = alphas.get(target, 0.0) + score
+                words[target] = words.get(target, b"") + said
         return list(alphas), list(alphas.values()), list(words.values())
 
-    def _numbers_of(self, links: Sequence[Link]) -> list[int]:
+    def _numbers_of(self, links: Sequence[Link], nodes: Sequence[Node]) -> list[int]:
         """The numbers of the targets; new ones become known, in the order of the links."""
         known = len(self._register)
-        numbers: list[int] = self._register.number_all([link.target for link in links])
+        numbers: list[int] = self._register.number_all(nodes)
         if len(self._register) > known:
             for number, link in zip(numbers, links, strict=True):
                 if number == known:
@@ -353,16 +356,15 @@ class Explorer:
                     known += 1
         return numbers
 
-    def _tell_places(self, start: int, targets: list[int], links: Sequence[Link]) -> None:
+    def _tell_places(self, start: int, targets: Sequence[int], links: Sequence[Link]) -> None:
         """The URL measures of the links, those of the first of parallel ones."""
-        told = [link.place for link in links]
-        if len(told) != len(targets):
-            first: dict[int, Place] = {}
-            for target, place in zip(self._linked, told, strict=True):
-                if place is not None:
-                    first.setdefault(target, place)
-            told = [first.get(target) for target in targets]
-        self._model.places.append(start, told)
+        if len(links) != len(targets):
+            first: dict[int, Link] = {}
+            for target, link in zip(self._linked, links, strict=True):
+                if link.place is not None:
+                    first.setdefault(target, link)
+            links = [first.get(target, _UNPLACED) for target in targets]
+        self._model.places.append(start, links)
 
     def _put_back(self, opened: Open) -> None:
         if opened.leaf < 0:
@@ -487,3 +489,21 @@ class Explorer:
         if self._seeds or self.frontier_size:
             return "budget" if self.account.exhausted else None
         return "frontier"
+
+
+def _taken_apart(links: Sequence[Link]) -> Told:
+    targets, scores, _, _, words = zip(*links, strict=True)
+    return targets, scores, words
+
+
+def _check(node: Node, visit: Visit, told: Told) -> None:
+    _, scores, words = told
+    if not (
+        visit.score >= 0
+        and min(scores, default=0.0) >= 0
+        and math.isfinite(visit.score)
+        and math.isfinite(sum(scores))
+    ) and not all(0 <= score < math.inf for score in (visit.score, *scores)):
+        raise InputError(f"visit of {node!r}: scores must be finite numbers of 0 or more")
+    if any(size % 2 for size in set(map(len, words))):
+        raise InputError(f"visit of {node!r}: words of links have two bytes each")

@@ -13,11 +13,13 @@ All lie between 0 and 1, except that a crawl may be more efficient than a greedy
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from sonde.errors import InputError
 from sonde.kernels.harvest import best_first
 from sonde.protocols import Floats
 
@@ -48,12 +50,19 @@ class Steps:
         return Merit(*(float(column[-1]) for column in columns))
 
 
+def checked_threshold(threshold: float) -> float:
+    """A threshold that scores can be compared with."""
+    if not math.isfinite(threshold):
+        raise InputError(f"a threshold is a finite number, not {threshold}")
+    return threshold
+
+
 def hits_and_backtracks(
     scores: Floats, followed: npt.NDArray[np.int8], threshold: float = 0.0
 ) -> tuple[Floats, Floats]:
     """Harvest rate and GPR after each visit. `followed` says whether the next visit is one of a
     visit's links."""
-    above = scores > threshold
+    above = scores > checked_threshold(threshold)
     hits = np.cumsum(above)
     turned = ~above & (followed == 0)
     # A visit turns into a backtrack when its successor is made.

@@ -5,17 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import shutil
 import sqlite3
 import subprocess
 import sys
 import zlib
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 from crawl_sites import FAST, Site, tree
 
 from sonde.cli.hindsight import explorer_of, retold
@@ -163,6 +165,45 @@ def test_the_log_gives_the_state_that_wrote_it(
             assert (found is not None) == snapshots
             if found is not None:
                 assert 0 < found[0] < last
+
+
+def test_round_trips_are_logged_with_what_they_brought(tmp_path: Path) -> None:
+    """And those of older runs, which had rows of their own, are told the same."""
+
+    async def moved(request: web.Request) -> web.StreamResponse:
+        if request.path == "/old":
+            raise web.HTTPFound(f"http://127.0.0.2:{site.port}/0")
+        return await tree(300, 6)(request)
+
+    with Site(moved, hosts=2) as site:
+        settings = FAST | {"budget": 60, "estimator": "url+lnh:rtt=3"}
+        Crawl([site.url("/old"), site.url("/7", 2)], path=tmp_path / "run", **settings).run_to_end()
+    shutil.copytree(tmp_path / "run", tmp_path / "older")
+    with closing(sqlite3.connect(tmp_path / "older" / DATABASE)) as database, database:
+        rows = database.execute(
+            "SELECT seq, host, data FROM log JOIN nodes ON nodes.number = log.node"
+            " WHERE kind = 'settle' AND data IS NOT NULL ORDER BY seq DESC"
+        ).fetchall()
+        trips = [trip for _, _, data in rows for trip in json.loads(data)["rtt"]]
+        assert len(trips) == 60
+        assert [trip[0] for trip in trips if isinstance(trip, list)] == [f"127.0.0.2:{site.port}"]
+        assert all(0 < (trip if isinstance(trip, int) else trip[1]) < 5e6 for trip in trips)
+        database.execute("UPDATE log SET seq = -10 * seq")
+        database.execute("UPDATE log SET seq = -seq")
+        for seq, host, data in rows:
+            told = json.loads(data)
+            for place, trip in enumerate(told.pop("rtt")):
+                answered, micros = (host, trip) if isinstance(trip, int) else trip
+                older = json.dumps({"host": answered, "seconds": micros / 1e6})
+                database.execute(
+                    "INSERT INTO log VALUES (?, 'rtt', NULL, NULL, ?)",
+                    (10 * seq - 5 + place, older),
+                )
+            database.execute(
+                "UPDATE log SET data = ? WHERE seq = ?",
+                (json.dumps(told) if told else None, 10 * seq),
+            )
+    assert _told_again(tmp_path / "older") == _told_again(tmp_path / "run")
 
 
 class Recorded:

@@ -99,10 +99,11 @@ def test_single_features(graph: Graph, feature: str, strategy: str) -> None:
     assert fast.sequence == slow.sequence
 
 
-@pytest.mark.parametrize("spec", ["lnh", "lnh:max", "n", "opic", "ne:avg"])
+@pytest.mark.parametrize("spec", ["lnh", "lnh:max", "lnh, all weighed", "n", "opic", "ne:avg"])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_picks_survive_failures_and_groups(graph: Graph, spec: str, sparse: bool) -> None:
     """Whatever a driver does, a pick is the argmax over every live row of the ready groups."""
+    spec, _, weighed = spec.partition(", ")
     dice = np.random.default_rng(3)
     visits = recorded_visits(graph)
     explorer = sonde.Explorer(spec, grouped=True)
@@ -110,6 +111,8 @@ def test_picks_survive_failures_and_groups(graph: Graph, spec: str, sparse: bool
     explorer.add_seeds([Link(node, group=node % 40) for node in seeds])
     frontier = explorer._model.frontier
     leaf = frontier.leaves[0]
+    if weighed:
+        leaf.way, leaf.turn = 2, 1 << 30
     for step in range(700):
         ready = None if step % 3 else set(dice.integers(0, 40, 6).tolist())
         live = np.flatnonzero(np.asarray(frontier.row_live)[: frontier.rows])

@@ -44,7 +44,7 @@ def test_a_window_does_not_cut_words() -> None:
     assert words == b"".join(map(number, ["tide", "and", "gauges"]))
 
 
-TEXTS = st.text(st.sampled_from("abÄİßé01 .-_/?#"), max_size=40) | st.text(max_size=20)
+TEXTS = st.text(st.sampled_from("abÄİßé01 .-_/?#"), max_size=80) | st.text(max_size=20)
 
 
 @given(TEXTS, TEXTS, TEXTS)
@@ -85,7 +85,7 @@ def test_words_of_links(kernel: object, text: str, data: st.DataObject) -> None:
     places = st.integers(0, len(text))
     spans = [
         (min(pair), max(pair))
-        for pair in data.draw(st.lists(st.tuples(places, places), max_size=4))
+        for pair in data.draw(st.lists(st.tuples(places, places), max_size=8))
     ]
     addresses = [data.draw(TEXTS) for _ in spans]
     window = data.draw(st.integers(0, 10))

@@ -1,30 +1,19 @@
-"""What the URL measures make of a poll: spreads, leaders, and a verdict.
-
-*Organised for focused crawling* means that URLs say where a link leads: pages of a folder link to
-that folder more often than links do at large. Over the pages with links inside the site, let o be
-the mean share of such links that stay in the page's own basename, and e the mean share of all such
-links of the site that go to it. The *order* is (o - e) / (1 - e): 0 where folders say nothing, 1
-where they say everything; undefined where the site has one folder.
-"""
+"""What the URL measures make of a poll: measures of pages, their spreads, and leaders."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 
-from sonde.audit.polling import Poll
-from sonde.kernels.basenames import basename_of
+from sonde.audit.order import order_of, verdict
+from sonde.audit.polling import Poll, PolledHost
+from sonde.crawl.events import STOPS
 from sonde.protocols import Floats
-from sonde.sources.web.place import Surroundings, keys_of
-
-WELL, FAIRLY = 0.4, 0.15
-"""The order from which on a site counts as well organised, and as fairly organised."""
-
-_SCATTERED = 0.2  # a median RFU below it: links lead away
+from sonde.sources.web.place import Surroundings
 
 
 @dataclass(frozen=True)
@@ -33,16 +22,16 @@ class Spread:
 
     mean: float
     lowest: float
+    lower: float  # a quarter lies below it
     median: float
+    upper: float  # a quarter lies above it
     highest: float
 
     @classmethod
     def of(cls, values: list[float]) -> Spread | None:
         if not values:
             return None
-        return cls(
-            float(np.mean(values)), min(values), float(np.median(values)), float(max(values))
-        )
+        return cls(float(np.mean(values)), *np.quantile(values, (0, 0.25, 0.5, 0.75, 1)).tolist())
 
 
 @dataclass(frozen=True)
@@ -75,20 +64,26 @@ class SiteAudit:
     """All that an audit says of a site."""
 
     url: str
+    polled: str  # when, in UTC
     requests: int
     stop: str
     pages: tuple[PageRow, ...]
-    invalid: int
+    invalid: int  # URLs that turned out not to be pages
+    unread: dict[str, int]  # these, and URLs that were passed over, by reason
     links: int
     domains: int
     basenames: int
     rfu: Spread | None
     bfu: Spread | None
     rtt: Spread | None
-    rtt_smoothed: float | None
+    rtt_smoothed: float | None  # of the most asked host, as is the next
     rtt_deviation: float | None
+    hosts: tuple[PolledHost, ...]
     leaders: tuple[Leader, ...]
     id_with_bfu: float | None  # rank correlation over linked URLs
+    stay: float  # what the order rests on: see ``sonde.audit.order``
+    chance: float
+    crowd: float
     order: float | None
     level: str
     verdict: str
@@ -130,77 +125,49 @@ def audit(poll: Poll) -> SiteAudit:
         for url, shares in parents.items()
     ]
     leaders.sort(key=lambda leader: (-leader.pages, -leader.repeats, leader.url))
-    order = _order(poll)
+    order = order_of({page.url: page.links for page in poll.pages})
     rfu = Spread.of([row.rfu for row in rows])
-    level, verdict = _verdict(rows, rfu, order)
+    level, words = verdict(order, None if rfu is None else rfu.median)
+    unread = dict(Counter([*poll.invalid.values(), *poll.passed.values()]).most_common())
+    if not rows:
+        why = ", ".join(unread) or STOPS.get(poll.stop, poll.stop)
+        words = f"unknown: no page could be read ({why})"
+    asked = poll.hosts[0] if poll.hosts else None
     return SiteAudit(
         url=poll.url,
+        polled=datetime.fromtimestamp(poll.began, UTC).isoformat(timespec="seconds"),
         requests=poll.requests,
         stop=poll.stop,
         pages=tuple(rows),
         invalid=len(poll.invalid),
+        unread=unread,
         links=sum(row.links for row in rows),
         domains=len(domains),
         basenames=len(basenames),
         rfu=rfu,
         bfu=Spread.of([row.bfu for row in rows]),
         rtt=Spread.of([row.rtt for row in rows if row.rtt is not None]),
-        rtt_smoothed=None if poll.rtt is None else poll.rtt[0],
-        rtt_deviation=None if poll.rtt is None else poll.rtt[1],
+        rtt_smoothed=None if asked is None else asked.rtt,
+        rtt_deviation=None if asked is None else asked.deviation,
+        hosts=poll.hosts,
         leaders=tuple(leaders),
         id_with_bfu=rank_correlation(
             np.array([float(leader.pages) for leader in leaders]),
             np.array([leader.bfu for leader in leaders]),
         ),
-        order=order,
+        stay=order.stay,
+        chance=order.chance,
+        crowd=order.crowd,
+        order=order.value,
         level=level,
-        verdict=verdict,
+        verdict=words,
     )
 
 
-def _order(poll: Poll) -> float | None:
-    """By how much more than links at large a page's links stay in its own folder."""
-    inside: dict[str, Counter[str]] = {}
-    everywhere: Counter[str] = Counter()
-    for page in poll.pages:
-        home = keys_of(page.url)[0]
-        counts = Counter(basename_of(url) for url in page.links if keys_of(url)[0] == home)
-        if counts:
-            inside[page.url] = counts
-            everywhere.update(counts)
-    if not inside:
-        return None
-    total = everywhere.total()
-    own = [counts[basename_of(url)] / counts.total() for url, counts in inside.items()]
-    chance = [everywhere[basename_of(url)] / total for url in inside]
-    expected = sum(chance) / len(chance)
-    if math.isclose(expected, 1.0):
-        return None
-    return (sum(own) / len(own) - expected) / (1.0 - expected)
-
-
-def _verdict(rows: list[PageRow], rfu: Spread | None, order: float | None) -> tuple[str, str]:
-    linking = [row for row in rows if row.links]
-    if len(linking) < 2 or rfu is None:
-        return "unknown", "too few pages with links to say anything"
-    away = rfu.median < _SCATTERED
-    scattered = "; its links scatter over other domains" if away else ""
-    if order is None:
-        level, why = "flat", "all pages live in one folder, so that URLs do not tell them apart"
-    elif order >= WELL:
-        level = "well organised"
-        why = "links mostly stay in their page's folder, so that a folder's yield tells of the rest"
-    elif order >= FAIRLY:
-        level = "fairly organised"
-        why = "links favour their page's folder, so that URLs help some"
-    else:
-        level = "poorly organised"
-        why = "links go to folders as chance would have it, so that URLs tell little"
-    return level, f"{level} for focused crawling: {why}{scattered}"
-
-
 def rank_correlation(left: Floats, right: Floats) -> float | None:
-    """Spearman's; ``None`` where one side has no two different values."""
+    """Spearman's; ``None`` where one side has no two different values. Those that only rounding
+    tells apart are equal."""
+    left, right = np.round(left, 12), np.round(right, 12)
     if len(left) < 2 or len(set(left.tolist())) < 2 or len(set(right.tolist())) < 2:
         return None
     return float(np.corrcoef(_ranks(left), _ranks(right))[0, 1])

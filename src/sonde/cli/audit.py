@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
-import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-from sonde.audit import SiteAudit, audit, poll
-from sonde.audit.sheet import LEADER_HEADS, comparison, leader_rows, save
+from rich.console import Console
+from rich.text import Text
+
+from sonde.audit import Poll, SiteAudit, audit, polled
+from sonde.audit.charts import short_names
+from sonde.audit.polling import checked
+from sonde.audit.sheet import LEADER_HEADS, comparison, leader_rows, unread, write
+from sonde.cli.display import duration
 from sonde.cli.printing import harmless, print_table
+from sonde.cli.stopping import heeding_signals
 from sonde.crawl import Crawl
-from sonde.crawl.web import Web
+from sonde.crawl.loop import new_loop
 from sonde.errors import InputError
+from sonde.sources.web.address import group_of
+from sonde.store.replacing import new_folder
 
 _EPILOG = """examples:
   sonde audit https://docs.example.org --budget 100
@@ -28,6 +36,9 @@ RFU, BFU: the share of a page's links with its own domain (folder), over the num
 domains (folders). Order of folders: 0 where links go to folders by chance, 1 where they all stay
 in their page's own.
 """
+
+_TICK = 0.25
+_SETTINGS = ("budget", "scope", "delay", "timeout", "contact", "allow_private")
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -46,9 +57,20 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add("--top", type=int, default=10, metavar="N", help="most linked URLs shown (default: 10)")
     add("-o", "--output", type=Path, metavar="DIR", help="a new folder for the page and its charts")
     add("--json", action="store_true", help="print one JSON object")
-    add("--scope", choices=("host", "domain", "prefix"), default="domain")
+    add(
+        "--scope",
+        choices=("host", "domain", "prefix"),
+        default="domain",
+        help="what belongs to a site: its host, its domain (default), or the folder of its URL",
+    )
     add("--delay", type=float, default=1.0, metavar="S", help="between requests (default: 1)")
-    add("--timeout", type=float, default=60.0, metavar="S")
+    add(
+        "--timeout",
+        type=float,
+        default=60.0,
+        metavar="S",
+        help="for one request (default: 60)",
+    )
     add("--contact", metavar="WHO", help="a URL or an e-mail address for servers")
     add(
         "--allow-private",
@@ -62,67 +84,84 @@ def run(args: argparse.Namespace) -> int:
     """Poll, measure, and print."""
     if args.budget < 1 or args.top < 0:
         raise InputError("--budget must be 1 or more, and --top 0 or more")
-    sites = list(dict.fromkeys(Web().spelt(None, url) for url in args.urls))
-    if args.output is not None and args.output.exists():
-        raise InputError(f"{args.output}: already there; name a new folder")
-    settings: dict[str, Any] = {
-        name: getattr(args, name)
-        for name in ("scope", "delay", "timeout", "contact", "allow_private")
-    }
-    audits: list[SiteAudit] = []
-    with _interruptible() as (begun, stopped):
-        for url in sites:
-            if stopped():
-                break
-            print(f"polling {harmless(url)}", file=sys.stderr)
-            audits.append(audit(poll(url, args.budget, begun=begun, **settings)))
-    if args.output is not None:
-        save(audits, args.output, max(args.top, 20))
+    settings = {name: getattr(args, name) for name in _SETTINGS}
+    sites = list(dict.fromkeys(checked(url, **settings) for url in args.urls))
+    with ExitStack() as stack:
+        # Whether there is a place to write to is found out before anybody is asked.
+        folder = None if args.output is None else stack.enter_context(new_folder(args.output))
+        rounds = _Rounds(settings)
+        with asyncio.Runner(loop_factory=new_loop) as runner:
+            runner.run(rounds.poll(sites))
+        if folder is not None:
+            write(rounds.audits, folder, max(args.top, 20))
     if args.json:
-        print(json.dumps({"sites": [site.as_json() for site in audits]}))
+        print(json.dumps({"sites": [site.as_json() for site in rounds.audits]}))
     else:
-        _print(audits, args.top)
+        _print(rounds.audits, args.top)
     if args.output is not None:
         print(args.output / "audit.html", file=sys.stderr)
-    return 130 if stopped() else 0
+    return 130 if rounds.stopping.is_set() else 0
 
 
-@contextmanager
-def _interruptible() -> Iterator[tuple[Callable[[Crawl], None], Callable[[], bool]]]:
-    """Ctrl-C ends the poll that runs, once politely and twice at once; no other is begun."""
-    running: list[Crawl] = []
-    pressed = 0
+class _Rounds:
+    """The sites one after the other. Ctrl-C ends the poll that runs, once politely and twice at
+    once; no other is begun."""
 
-    def interrupt(*_: object) -> None:
-        nonlocal pressed
-        pressed += 1
-        for crawl in running:
-            if pressed == 1:
-                print("finishing what is in flight (Ctrl-C again to stop)", file=sys.stderr)
-                crawl.stop()
-            else:
-                crawl.cut()
+    def __init__(self, settings: dict[str, Any]) -> None:
+        self.audits: list[SiteAudit] = []
+        self.stopping = asyncio.Event()
+        self._settings = settings
+        self._crawl: Crawl | None = None
+        self._delays: dict[str, float] = {}  # of hosts that were asked
 
-    def begun(crawl: Crawl) -> None:
-        running[:] = [crawl]
+    def stop(self) -> None:
+        self.stopping.set()
+        if self._crawl is not None:
+            self._crawl.stop()
 
-    before = {number: signal.signal(number, interrupt) for number in _SIGNALS}
-    try:
-        yield begun, lambda: pressed > 0
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    def cut(self) -> None:
+        if self._crawl is not None:
+            self._crawl.cut()
 
+    async def poll(self, sites: list[str]) -> None:
+        with heeding_signals(self, "what is"), Console(stderr=True).status("") as status:
+            for url in sites:
+                if group_of(url) in self._delays:  # polite to a host also between two sites of it
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(self.stopping.wait(), self._delays[group_of(url)])
+                if self.stopping.is_set():
+                    break
+                print(f"polling {harmless(url)}", file=sys.stderr)
+                polling = asyncio.create_task(polled(url, begun=self._begun, **self._settings))
+                while not polling.done():
+                    status.update(Text(self._progress()))
+                    await asyncio.wait([polling], timeout=_TICK)
+                self._heard(polling.result())
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+    def _begun(self, crawl: Crawl) -> None:
+        self._crawl = crawl
+
+    def _heard(self, poll: Poll) -> None:
+        self.audits.append(audit(poll))
+        for host in poll.hosts:
+            self._delays[host.host] = max(self._settings["delay"], host.delay or 0.0)
+
+    def _progress(self) -> str:
+        progress = None if self._crawl is None else self._crawl.progress()
+        if progress is None:
+            return ""
+        left = "" if progress.eta is None else f", {duration(progress.eta)} to go"
+        return f"{progress.requests:,} of {progress.budget:,} requests{left}"
 
 
 def _print(audits: list[SiteAudit], top: int) -> None:
-    print_table(["", *(f">{harmless(site.url, 50)}" for site in audits)], comparison(audits))
+    heads = [f">{harmless(name, 50)}" for name in short_names(audits)]
+    print_table(["", *heads], comparison(audits))
     for site in audits:
         if top and site.leaders:
             print(f"\nmost linked of {harmless(site.url)}")
             print_table(LEADER_HEADS, leader_rows(site, top))
-    print()
     for site in audits:
-        print(f"{harmless(site.url)}: {site.verdict}")
+        print(f"\n{harmless(site.url)}: {harmless(site.verdict)}")
+        if site.unread:
+            print(f"not read: {harmless(unread(site))}")

@@ -13,6 +13,7 @@ from sonde.cli.display import fact, label
 from sonde.cli.hindsight import settings_of
 from sonde.cli.printing import amount, harmless, number, print_table
 from sonde.crawl.events import STOPS
+from sonde.judging import checked_threshold
 from sonde.store import summary
 from sonde.store.reading import RunReader
 
@@ -45,6 +46,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print what came of a run."""
+    checked_threshold(args.threshold)
     with RunReader(args.run_folder) as reader:
         if args.json:
             print(json.dumps(as_json(reader, args.top, args.threshold)))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sonde.protocols import Allowance
 from sonde.sources.web.address import group_of, origin_of
-from sonde.sources.web.exchange import FetchProblem, Outcome, Response
+from sonde.sources.web.exchange import FetchProblem, Outcome
 from sonde.sources.web.politeness import retry_after
 from sonde.sources.web.robots import robots_url
 
@@ -155,10 +155,10 @@ class Approach:
         host = self._source.hosts[self._asking]
         host.bytes += answer.received
         self._allowance.receive(answer.received)
-        response = answer if isinstance(answer, Response) else answer.response
-        if response is not None:
-            host.answered(response.rtt)
-            self._source.book.clock(self._asking, response.rtt)
+        for url, seconds in answer.trips:
+            group = group_of(url)
+            self._source.hosts[group].answered(seconds)
+            self._source.book.clock(self._allowance.lease, group, seconds)
         self._release(answer)
 
     def end(self) -> None:

@@ -8,7 +8,7 @@ its score times what its place still yields (see ``sources.web.traps``).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from sys import intern
 
 from sonde.crawl.book import VISITED, Book
@@ -16,7 +16,7 @@ from sonde.crawl.hosts import Hosts
 from sonde.crawl.memory import Memory
 from sonde.crawl.scope import Scope
 from sonde.crawl.settings import Settings
-from sonde.kernels.targets import gathered, grouped
+from sonde.kernels.targets import gathered, grouped, unsettled
 from sonde.records import Failure, Lease, Link, Outcome, Place, Skip
 from sonde.scorers.document import Scorer
 from sonde.sources.facts import PageFacts, PageVisit
@@ -247,7 +247,7 @@ class Assembler:
             if number_of(url) is None:
                 refuse(url, "nofollow", lease)
 
-        targets, promises, starts, ends = gathered(
+        targets, numbers, promises, starts, ends = gathered(
             page.links,
             list(alphas),
             explorer.register,
@@ -262,17 +262,22 @@ class Assembler:
             for target, promise in zip(targets, promises, strict=True)
         ]
         words = [b""] * len(targets)
-        if self._reads_words:
-            words = page_words(page.text, starts, ends, targets, page.window)
-        places: list[Place | None] = [None] * len(targets)
-        if explorer.placed:
-            known = self._places(page.links, renamed)
-            places = [known.get(target) for target in targets]
-        return list(map(Link, targets, promises, grouped(targets, _group_of), places, words))
-
-    def _places(self, links: Sequence[PageLink], renamed: Mapping[str, str]) -> dict[str, Place]:
-        """What a page says by its links' URLs: by all of them, also those that are not followed."""
-        return places([link.url for link in links], renamed, self._domains)
+        if self._reads_words:  # what leads to a page after its visit is not heard of
+            heard = unsettled(numbers, self.book.status, VISITED)
+            found = page_words(
+                page.text,
+                [starts[place] for place in heard],
+                [ends[place] for place in heard],
+                [targets[place] for place in heard],
+                page.window,
+            )
+            for place, said in zip(heard, found, strict=True):
+                words[place] = said
+        where: Sequence[Place | None] = [None] * len(targets)
+        if explorer.placed:  # by all links, also by those that are not followed
+            urls = [link.url for link in page.links]
+            where = places(urls, targets, renamed, self._domains)
+        return list(map(Link, targets, promises, grouped(targets, _group_of), where, words))
 
     def _refusal(self, url: str, depth: int, now: float) -> str | None:
         """Why a URL never seen before is not put on the frontier."""

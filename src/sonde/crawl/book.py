@@ -7,12 +7,10 @@ nothing is committed here: the driver says when.
 
 from __future__ import annotations
 
-import json
 import time
 from array import array
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -40,9 +38,6 @@ SNAPSHOT_EVERY = 20_000
 _LARGEST_SNAPSHOT = 900_000_000  # a value in SQLite ends at a thousand million bytes
 
 
-_quoted = lru_cache(4096)(json.dumps)
-
-
 class Book:
     """An explorer whose every change is in the log."""
 
@@ -59,6 +54,7 @@ class Book:
         self.again: list[Lease] = []  # in flight when the run was killed
         self.last_lease = 0
         self._groups: dict[Group, int] = {}
+        self._trips: dict[int, list[tuple[Group, int]]] = {}  # of open leases, in microseconds
         self._hold_units = units_of(hold)
         self._dice = explorer.dice
         self._ready: set[Group] | None = None
@@ -201,10 +197,12 @@ class Book:
     ) -> float:
         """Settle a lease; the gain."""
         explorer = self.explorer
+        data: dict[str, Any] = {}
+        if lease.number in self._trips:
+            data["rtt"] = self._clocked(lease)
         gain = explorer.tell(lease, outcome)
         number = explorer.number_of(lease.node)
         assert number is not None
-        data: dict[str, Any] = {}
         spent = outcome.spent
         if spent.cost:
             data["cost"] = spent.cost
@@ -316,12 +314,19 @@ class Book:
         alphas = np.array([link.score for link in links], dtype="<f8")
         return np.array(targets, dtype="<i4").tobytes(), alphas.tobytes()
 
-    def clock(self, group: Group, seconds: float) -> None:
-        """A request to this group was answered after so many seconds; logged where the model
-        hears of it."""
+    def clock(self, lease: Lease, group: Group, seconds: float) -> None:
+        """A request for this lease was answered after so many seconds by this group: the model
+        hears of it, where it listens, when the lease is settled."""
         if self.explorer.timed:
-            self.explorer.clock(group, seconds)
-            self.journal.log("rtt", text=f'{{"host":{_quoted(group)},"seconds":{seconds!r}}}')
+            self._trips.setdefault(lease.number, []).append((group, round(1e6 * seconds)))
+
+    def _clocked(self, lease: Lease) -> list[int | tuple[Group, int]]:
+        """Tell the model the round trips of a lease; what the log says of them."""
+        told: list[int | tuple[Group, int]] = []
+        for group, micros in self._trips.pop(lease.number, ()):
+            self.explorer.clock(group, micros / 1e6)
+            told.append(micros if group == lease.group else (group, micros))
+        return told
 
     def spend(self, spent: Spend, kind: str = "time") -> None:
         """Book what went outside any lease."""

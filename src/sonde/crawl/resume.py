@@ -78,6 +78,9 @@ def retell(explorer: Explorer, known: list[Known], entry: Entry, lease: Lease | 
         elif entry.kind == "extend":
             explorer.extend(lease, spend_from(entry.data))
         elif entry.outcome is not None:
+            for trip in entry.data.get("rtt", ()):
+                group, micros = (lease.group, trip) if isinstance(trip, int) else trip
+                explorer.clock(group, micros / 1e6)
             explorer.tell(lease, entry.outcome)
     if "dice" in entry.data:
         explorer.dice = tuple(entry.data["dice"])

@@ -7,7 +7,7 @@ before, byte by byte, and a text is made only where a basename begins anew.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import cython
@@ -73,27 +73,35 @@ def by_basename(urls: list[str]) -> tuple[list[str], list[int], list[int]]:
 
 def measured(
     urls: list[str],
-    renamed: Mapping[str, str],
+    targets: list[str],
+    renamed: dict[str, str],
     domains: dict[str, str],
     domain_of: Callable[[str], str],
     make: Callable[[tuple[str, str, float, float, int]], Any],
-) -> dict[str, Any]:
-    """What ``make`` makes of each link's domain, basename, RFU, BFU and repeats, by target.
+) -> list[Any]:
+    """What ``make`` makes of each target's domain, basename, RFU, BFU and repeats.
 
-    `urls` are a page's links as they stand, some of them `renamed`; `domains` are those of
-    basenames that were looked up before, ``domain_of`` gives the others.
+    `urls` are a page's links as they stand, some of them `renamed`; `targets` are those of them
+    that are asked for, by the names that they have then. `domains` are those of basenames that were
+    looked up before, ``domain_of`` gives the others.
     """
-    times: dict[str, int] = {}
-    alike: dict[str, int] = {}
-    shared: dict[tuple[int, int], Any] = {}
-    found: dict[str, Any] = {}
+    at: cython.Py_ssize_t
     number: cython.Py_ssize_t
     count: cython.Py_ssize_t
+    places: dict[str, int] = {}  # of URLs, in order of first appearance
+    times: list[int] = []
     for url in urls:
         if renamed:
             url = renamed.get(url, url)
-        times[url] = times.get(url, 0) + 1
-    names, counts, which = by_basename(list(times))
+        place = places.get(url)
+        if place is None:
+            places[url] = len(times)
+            times.append(1)
+        else:
+            at = place
+            times[at] += 1
+    names, counts, which = by_basename(list(places))
+    alike: dict[str, int] = {}
     total: cython.double = len(times)
     for number in range(len(names)):
         name = names[number]
@@ -101,19 +109,27 @@ def measured(
         if domain is None:
             domain = domains[name] = domain_of(name)
         alike[domain] = alike.get(domain, 0) + counts[number]
-    at: cython.Py_ssize_t = 0
-    for url, repeated in times.items():
+    found: list[Any] = []
+    shared: dict[tuple[int, int], Any] = {}
+    made = None
+    repeated: cython.Py_ssize_t
+    number_before: cython.Py_ssize_t = -1
+    repeated_before: cython.Py_ssize_t = -1
+    for target in targets:
+        at = places[target]
         number = which[at]
-        at += 1
-        key = (number, repeated)
-        made = shared.get(key)
-        if made is None:
-            name = names[number]
-            domain = domains[name]
-            count = alike[domain]
-            rfu: cython.double = count / total / len(alike)
-            count = counts[number]
-            bfu: cython.double = count / total / len(names)
-            made = shared[key] = make((domain, name, rfu, bfu, repeated - 1))
-        found[url] = made
+        repeated = times[at]
+        if number != number_before or repeated != repeated_before:
+            number_before = number
+            repeated_before = repeated
+            made = shared.get((number, repeated))
+            if made is None:
+                name = names[number]
+                domain = domains[name]
+                count = alike[domain]
+                rfu: cython.double = count / total / len(alike)
+                count = counts[number]
+                bfu: cython.double = count / total / len(names)
+                made = shared[number, repeated] = make((domain, name, rfu, bfu, repeated - 1))
+        found.append(made)
     return found

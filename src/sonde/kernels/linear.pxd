@@ -3,7 +3,7 @@ from sonde.kernels.boxes cimport Boxes
 from sonde.kernels.frontier cimport Leaf
 
 cdef double INFINITY, ROUNDING
-cdef int LATEST, SHORTEST, FREE, LISTED, CHAINED, FAMILIES, TURN, DEAR, LONGEST, RETRY
+cdef int LATEST, SHORTEST, FREE, LISTED, CHAINED, FAMILIES, LIST, BOXES, ALL, FEW, TURN, DEAR, LONGEST, RETRY
 
 cdef class Linear(Leaf):
     cdef public int terms
@@ -24,8 +24,7 @@ cdef class Linear(Leaf):
     cdef public double horizon
     cdef public long long work, rebuilt_at, refilled_at
     cdef public Boxes boxes
-    cdef public bint boxed
-    cdef public int turn, dear, searches, turns, waiting, patience
+    cdef public int way, few, turn, dear, searches, turns, waiting, patience
     cdef public long long cost, list_cost
     cdef double top_value, top_raw, guard
     cdef int top_seq, top_slot
@@ -72,6 +71,10 @@ cdef class Linear(Leaf):
     cdef bint paid(self, long long price) noexcept
     @cython.final
     cdef void search_ready(self)
+    @cython.final
+    cdef void weigh(self, int block) noexcept
+    @cython.final
+    cdef void weigh_all(self)
     @cython.final
     cdef void search_boxes(self)
     @cython.final

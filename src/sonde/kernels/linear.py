@@ -20,8 +20,9 @@ in order of discovery; when the first leaves or changes, the next one takes its 
 
 A ceiling says little of a weight that hovers about zero: whatever stands above zero is then within
 its reach, and the list is as long as the frontier. So the costs of searches are counted, and a list
-that costs too much gives way to a search over ``Boxes``, which hold for all weights, until the list
-is tried again. Both are exact, so that it does not matter to a crawl which one ran.
+that costs too much gives way for a while: on a small frontier to weighing all rows, for which there
+is nothing to keep up, otherwise to a search over ``Boxes``, which hold for all weights. All three
+are exact, so that it does not matter to a crawl which one ran.
 """
 
 import cython
@@ -49,10 +50,16 @@ FREE = 0
 LISTED = 1
 CHAINED = 2
 
+# The ways to search: by the shortlist, by boxes, or over all rows.
+LIST = 0
+BOXES = 1
+ALL = 2
+
+FEW = 4096  # rows that may be weighed one and all
 TURN = 64  # searches after which their cost is looked at
 DEAR = 6  # times what boxes would cost at best: the list is too long
-LONGEST = 1024  # turns until boxes that did not help are tried again, at most
-RETRY = 16  # turns until boxes that do help give way to the list for one
+LONGEST = 1024  # turns until another way that did not help is tried again, at most
+RETRY = 16  # turns until another way that does help gives way to the list for one
 
 FAMILIES = 65536  # places of the hash table by which a refill finds equal rows
 
@@ -89,7 +96,8 @@ class Linear(Leaf):
         self.horizon = 16.0
         self.work = self.rebuilt_at = self.refilled_at = 0
         self.boxes = Boxes(frontier, columns)
-        self.boxed = False
+        self.way = LIST
+        self.few = FEW
         self.turn = TURN
         self.dear = DEAR
         self.cost = self.list_cost = 0  # in rows or boxes looked at, of a turn
@@ -103,14 +111,14 @@ class Linear(Leaf):
         if self.frontier.rows > self.row_listed.shape[0]:
             self.row_listed = grown(self.row_listed, self.frontier.rows, 0)
             self.next_equal = grown(self.next_equal, self.frontier.rows, 0)
-        if self.boxed:
+        if self.way == BOXES:
             self.boxes.reserve(block + 1)
 
     def activate(self):
         """Bounds have not followed the frontier: compute them before the next search."""
         self.active = True
         self.known = False
-        if self.boxed:
+        if self.way == BOXES:
             self.boxes.fit_all()
 
     def raw(self, slot):
@@ -164,6 +172,8 @@ class Linear(Leaf):
         return (self.raw(slot) + self.offset) / self.divisor
 
     def limit(self, block):
+        if self.way == ALL:
+            return INFINITY
         if not self.covered():
             self.rebuild()
         upper: cython.double = self.block_bound[block]
@@ -175,7 +185,11 @@ class Linear(Leaf):
         block: cython.int
         bound: cython.double
         i: cython.longlong
-        if self.boxed:
+        if self.way == ALL:
+            return
+        if table.rows <= self.few:
+            self.cost += table.changes
+        if self.way == BOXES:
             for i in range(table.changes):
                 slot = table.changed[i]
                 if table.row_live[slot]:
@@ -505,7 +519,6 @@ class Linear(Leaf):
         lead: cython.int = -1
         turn: cython.int
         block: cython.int
-        slot: cython.int
         i: cython.int
         for i in range(count):
             if self.block_bound[table.listed[i]] > highest:
@@ -517,11 +530,27 @@ class Linear(Leaf):
             block = table.listed[lead if turn < 0 else turn]
             if turn != lead and self.promising(self.block_bound[block], table.block_seq[block]):
                 self.block_bound[block] = self.highest_bound(block)
-                for slot in range(
-                    table.block_first[block], table.block_first[block] + table.block_rows[block]
-                ):
-                    if table.row_live[slot]:
-                        self.offer(self.raw(slot), table.row_seq[slot], slot)
+                self.weigh(block)
+
+    def weigh(self, block):
+        """Look at the rows of a block."""
+        table = self.frontier
+        first: cython.int = table.block_first[block]
+        slot: cython.int
+        raw: cython.double
+        for slot in range(first, first + table.block_rows[block]):
+            if table.row_live[slot]:
+                raw = self.raw(slot)
+                if raw >= self.guard:
+                    self.offer(raw, table.row_seq[slot], slot)
+
+    def weigh_all(self):
+        """Look at all rows that may be picked."""
+        table = self.frontier
+        i: cython.int
+        for i in range(table.list_blocks()):
+            if table.block_live[table.listed[i]] > 0:
+                self.weigh(table.listed[i])
 
     def search_boxes(self):
         """Over all blocks, by the corners of their boxes."""
@@ -552,36 +581,40 @@ class Linear(Leaf):
         earliest: cython.int = LATEST
         slot: cython.int
         self.cost += 3 * table.block_rows[block]  # it is weighed, and fitted
+        self.weigh(block)
         for slot in range(first, first + table.block_rows[block]):
-            if table.row_live[slot]:
-                self.offer(self.raw(slot), table.row_seq[slot], slot)
-                if table.row_seq[slot] < earliest:
-                    earliest = table.row_seq[slot]
+            if table.row_live[slot] and table.row_seq[slot] < earliest:
+                earliest = table.row_seq[slot]
         self.boxes.fit(block)
         table.block_seq[block] = earliest
 
     def take_turns(self):
         """Search the other way if this one costs too much, and if the other one may cost less."""
-        least: cython.longlong = self.turn * (self.frontier.blocks + 64) + self.frontier.rows
-        change: cython.bint = not self.boxed and self.waiting == 0 and self.cost > self.dear * least
+        table = self.frontier
+        few: cython.bint = table.rows <= self.few
+        most: cython.longlong = self.turn * cython.cast(cython.longlong, table.live)
+        if not few:
+            most = self.dear * (self.turn * (table.blocks + 64) + table.rows)
+        change: cython.bint = self.way == LIST and self.waiting == 0 and self.cost > most
         self.searches += 1
         if self.searches < self.turn and not change:
             return
         self.turns += 1
         if change:
             self.list_cost = self.cost
-            self.boxed = True
+            self.way = ALL if few else BOXES
             self.known = False
             self.turns = 0
-            self.boxes.fit_all()
-        elif not self.boxed:
+            if self.way == BOXES:
+                self.boxes.fit_all()
+        elif self.way == LIST:
             self.waiting = max(0, self.waiting - 1)
-        elif self.cost > self.list_cost:
-            self.boxed = False
+        elif self.way == BOXES and self.cost > self.list_cost:
+            self.way = LIST
             self.waiting = self.patience
             self.patience = min(2 * self.patience, LONGEST)
-        elif self.turns >= RETRY:
-            self.boxed = False
+        elif self.turns >= RETRY or (self.way == ALL and not few):
+            self.way = LIST
             self.patience = 1
         self.searches = 0
         self.cost = 0
@@ -596,15 +629,17 @@ class Linear(Leaf):
         self.top_value = self.top_raw = self.guard = -INFINITY
         self.top_seq = LATEST
         self.top_slot = -1
-        if self.frontier.restricted:
+        if self.way == ALL:
+            self.weigh_all()
+        elif self.frontier.restricted:
             self.cover()
             self.search_ready()
-        elif self.frontier.live > 0:
-            if self.boxed:
-                self.search_boxes()
-            else:
-                self.cover()
-                self.search_all()
+        elif self.way == BOXES:
+            self.search_boxes()
+        else:
+            self.cover()
+            self.search_all()
+        if self.frontier.rows <= self.few or not self.frontier.restricted:
             self.take_turns()
         self.best_value = self.top_value
         return self.top_slot

@@ -69,8 +69,8 @@ class Links:
     def append(self, targets, alphas, words=()):
         """Write the links of one visit, and the words of each as bytes, two a word; the position
         where they start."""
-        start = self.count if self.remember else 0
-        end = start + len(targets)
+        start: cython.longlong = self.count if self.remember else 0
+        end: cython.longlong = start + len(targets)
         if end > self.target.shape[0]:
             if self.remember:
                 _check(end)
@@ -81,8 +81,10 @@ class Links:
         self.scores_from = 0 if self.keep_scores else start
         if end - self.scores_from > self.alpha.shape[0]:
             self.alpha = grown(self.alpha, end - self.scores_from, 0.0)
-        np.asarray(self.target)[start:end] = targets
-        np.asarray(self.alpha)[start - self.scores_from : end - self.scores_from] = alphas
+        i: cython.Py_ssize_t
+        for i in range(len(targets)):
+            self.target[start + i] = targets[i]
+            self.alpha[start - self.scores_from + i] = alphas[i]
         if self.wordy:
             if end > self.wording.shape[0]:
                 self.wording = grown(self.wording, end, 0)

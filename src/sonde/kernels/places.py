@@ -9,6 +9,8 @@ the current visit's links alone are kept, from position ``start`` on.
 
 import struct
 import sys
+from collections.abc import Sequence
+from typing import Any
 
 import cython
 import numpy as np
@@ -65,10 +67,10 @@ class Places(Signal):
         self.domains = max(self.domains, domain + 1)
         self.basenames = max(self.basenames, basename + 1)
 
-    def append(self, start, told: list):
-        """Write what is told of a visit's links, which stand in `links` from `start` on: places
-        with RFU, BFU and repeats behind their keys, or ``None``."""
-        count = len(told)
+    def append(self, start, told):
+        """Write what is told of a visit's links, which stand in `links` from `start` on: each
+        has a place, with its RFU, BFU and repeats, or ``None``."""
+        count: cython.Py_ssize_t = len(told)
         if count > self.rfu.shape[0]:
             self.rfu = grown(self.rfu, count, 0.0)
             self.bfu = grown(self.bfu, count, 0.0)
@@ -80,10 +82,15 @@ class Places(Signal):
         bfu: cython.double = 0.0
         repeats: cython.double = 0.0
         for i in range(count):
-            place = told[i]
+            place = told[i].place
             if place is not before:  # links of a folder share one
                 before = place
-                rfu, bfu, repeats = (0.0, 0.0, 0.0) if place is None else place[2:]
+                if place is None:
+                    rfu = bfu = repeats = 0.0
+                else:
+                    rfu = place.rfu
+                    bfu = place.bfu
+                    repeats = place.repeats
             self.rfu[i] = rfu
             self.bfu[i] = bfu
             self.repeats[i] = repeats
@@ -119,11 +126,17 @@ class Places(Signal):
                 )
 
 
-def packed(told: list):
-    """What is told of links as bytes, 20 for each: RFU and BFU as doubles, the repeats in four
-    bytes, lowest first; -1 where nothing is told."""
+def packed(told: Sequence[Any]) -> bytes:
+    """What is told of links, as to ``Places.append``, as bytes, 20 for each: RFU and BFU as
+    doubles, the repeats in four bytes, lowest first; -1 where nothing is told."""
     if not cython.compiled or sys.byteorder != "little":
-        return b"".join([_PACK(*((-1.0, -1.0, -1) if each is None else each[2:])) for each in told])
+        places = [link.place for link in told]
+        return b"".join(
+            [
+                _PACK(-1.0, -1.0, -1) if it is None else _PACK(it.rfu, it.bfu, it.repeats)
+                for it in places
+            ]
+        )
     count: cython.Py_ssize_t = len(told)
     i: cython.Py_ssize_t
     out = bytearray(20 * count)
@@ -133,10 +146,16 @@ def packed(told: list):
     bfu: cython.double = -1.0
     repeats: cython.int = -1
     for i in range(count):
-        place = told[i]
+        place = told[i].place
         if place is not before:
             before = place
-            rfu, bfu, repeats = (-1.0, -1.0, -1) if place is None else place[2:]
+            if place is None:
+                rfu = bfu = -1.0
+                repeats = -1
+            else:
+                rfu = place.rfu
+                bfu = place.bfu
+                repeats = place.repeats
         memcpy(data + 20 * i, cython.address(rfu), 8)
         memcpy(data + 20 * i + 8, cython.address(bfu), 8)
         memcpy(data + 20 * i + 16, cython.address(repeats), 4)

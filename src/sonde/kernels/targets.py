@@ -61,15 +61,16 @@ def gathered(
     ask: cython.bint,
     admit: Callable[[str], str | None],
     shun: Callable[[str], None] | None,
-) -> tuple[list[str], list[float], list[int], list[int]]:
-    """The targets of links, each once, in order of first appearance; the sums of their promises;
-    where the longest of their anchors starts and ends.
+) -> tuple[list[str], list[int], list[float], list[int], list[int]]:
+    """The targets of links, each once, in order of first appearance; their numbers, -1 for new
+    ones; the sums of their promises; where the longest of their anchors starts and ends.
 
     A URL that is in the register and has no alias is its own target; for all others (for all, with
     `ask`) ``admit`` gives it, or none. Where ``shun`` is given, it hears of URLs that are marked
     nofollow, and they are not followed.
     """
     targets: list[str] = []
+    numbers: list[int] = []
     promises: list[float] = []
     starts: list[int] = []
     ends: list[int] = []
@@ -77,6 +78,7 @@ def gathered(
     wheres: dict[str, int] = {}  # of URLs, -1 for those that are not admitted
     place: cython.Py_ssize_t
     number: cython.Py_ssize_t
+    known: cython.int
     start: cython.Py_ssize_t
     end: cython.Py_ssize_t
     link: tuple
@@ -96,17 +98,22 @@ def gathered(
         where = wheres.get(url)
         if where is None:
             target: str | None = url
-            if ask or url in aliases or register.find(url) < 0:
+            known = -1
+            if not ask and url not in aliases:
+                known = register.find(url)
+            if known < 0:
                 target = admit(url)
-            if target is None:
-                wheres[url] = -1
-                continue
+                if target is None:
+                    wheres[url] = -1
+                    continue
+                known = register.find(target)
             where = places.get(target)
             if where is None:
                 place = len(targets)
                 wheres[url] = place
                 places[target] = place
                 targets.append(target)
+                numbers.append(known)
                 promises.append(alpha)
                 starts.append(start)
                 ends.append(end)
@@ -120,7 +127,20 @@ def gathered(
         if end - start > ends[place] - starts[place]:
             starts[place] = start
             ends[place] = end
-    return targets, promises, starts, ends
+    return targets, numbers, promises, starts, ends
+
+
+def unsettled(numbers: list, status: bytearray, settled: cython.int) -> list[int]:
+    """The places of those numbers that are -1, or whose status is below `settled`."""
+    known: cython.uchar[::1] = status
+    place: cython.Py_ssize_t
+    number: cython.Py_ssize_t
+    found: list[int] = []
+    for place in range(len(numbers)):
+        number = numbers[place]
+        if number < 0 or known[number] < settled:
+            found.append(place)
+    return found
 
 
 def grouped(targets: list, group_of: Callable[[str], str]) -> list[str]:

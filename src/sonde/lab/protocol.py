@@ -10,6 +10,7 @@ import numpy as np
 
 from sonde import kernels
 from sonde.errors import InputError
+from sonde.judging import checked_threshold
 from sonde.lab.territory import Numbers, reachable
 from sonde.sources.graph import Graph
 
@@ -30,6 +31,7 @@ class Protocol:
     def __post_init__(self) -> None:
         if min(self.sets, self.seed_nodes, self.steps) < 1:
             raise InputError("an experiment needs 1 or more seed graphs, seed nodes and steps")
+        checked_threshold(self.threshold)
 
 
 @dataclass(frozen=True)

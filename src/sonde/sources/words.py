@@ -8,9 +8,6 @@ sign than in a text.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
-
 from sonde.kernels.spelling import spelled
 
 MOST = 16
@@ -24,16 +21,11 @@ def link_words(anchor: str, target: str = "", window: str = "") -> bytes:
     >>> len(link_words("tide gauge", "https://a.example/sea/level.html", "a tide gauge here")) // 2
     5
     """
-    numbers, _ = spelled(f"{anchor} {window}", [0], [len(anchor)], [target], len(window) + 1, MOST)
-    found: bytes = numbers.astype("<u2").tobytes()
-    return found
+    return spelled(f"{anchor} {window}", [0], [len(anchor)], [target], len(window) + 1, MOST)[0]
 
 
 def page_words(
-    text: str, starts: Sequence[int], ends: Sequence[int], targets: Sequence[str], window: int
+    text: str, starts: list[int], ends: list[int], targets: list[str], window: int
 ) -> list[bytes]:
     """The words of the links of a page, whose anchors start and end at these places of its text."""
-    numbers, stops = spelled(text, starts, ends, targets, window, MOST)
-    packed = numbers.astype("<u2").tobytes()
-    bounds = [0, *(2 * stops).tolist()]
-    return [packed[start:stop] for start, stop in pairwise(bounds)]
+    return spelled(text, starts, ends, targets, window, MOST)

@@ -117,8 +117,7 @@ _NO_PLACE = (-1.0, -1.0, -1)
 
 def pack_places(links: Sequence[Link]) -> bytes:
     """The URL measures of links, as a run keeps them."""
-    told: bytes = packed([link.place for link in links])
-    return told
+    return packed(links)
 
 
 def _unpacked_places(

@@ -87,13 +87,10 @@ class Journal:
         lease: int | None = None,
         node: int | None = None,
         data: Any = None,
-        text: str | None = None,
     ) -> None:
-        """The next row of the log, with data, or with their text where it was made already."""
+        """The next row of the log."""
         self.seq += 1
-        if data:
-            text = _told(data)
-        self._rows["log"].append((self.seq, kind, lease, node, text))
+        self._rows["log"].append((self.seq, kind, lease, node, _told(data) if data else None))
         self.dirty = True
 
     def meta(self, key: str, value: Any) -> None:

@@ -27,7 +27,7 @@ CREATE TABLE nodes (
 --   time: seconds that went (budgets in seconds)
 --   budget: the limit was raised on resume
 --   dice: an ask that found nothing has turned the dice all the same
---   rtt: a host has answered, and the model has heard how quickly
+--   rtt: a host has answered, and the model has heard how quickly, as older runs say it
 --   lost: requests reserved before a power cut that the log knows nothing of; they count as spent
 CREATE TABLE log (
     seq INTEGER PRIMARY KEY,
@@ -40,7 +40,9 @@ CREATE TABLE log (
     --     in order of discovery), or all (true: the choice was not restricted)
     --   extend: the units added, unless it is one request
     --   settle: retry, cost, records, fresh (what the trap detector said), places (domain and
-    --     basename of each link's target, where the source is not the Web)
+    --     basename of each link's target, where the source is not the Web), rtt (where the model
+    --     hears of it: the microseconds after which each request was answered, with the host where
+    --     that is not the node's own)
     --   time, budget, lost: the units; dice: the state; rtt: host, seconds
     data TEXT
 );

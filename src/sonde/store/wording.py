@@ -17,10 +17,11 @@ _NUMBER = "<u2"
 
 def pack(links: Sequence[Link]) -> bytes | None:
     """The words of links, or ``None`` where there are none."""
-    words = b"".join([link.words for link in links])
+    lists = [link.words for link in links]
+    words = b"".join(lists)
     if not words:
         return None
-    return np.array([len(link.words) // 2 for link in links], dtype=_NUMBER).tobytes() + words
+    return (np.array(list(map(len, lists))) // 2).astype(_NUMBER).tobytes() + words
 
 
 def unpack(packed: bytes | None, links: int) -> list[bytes]:

@@ -75,5 +75,17 @@ def test_each_target_once(
         tuple(links), alphas, nodes, aliases, ask, admit, shunned.append if heeds else None
     )
     expected = plain(links, alphas, known, aliases, refused, heeds)
-    assert list(zip(*found, strict=True)) == [(name, *rest) for name, rest in expected.items()]
+    assert list(zip(*found, strict=True)) == [
+        (name, known.index(name) if name in known else -1, *rest) for name, rest in expected.items()
+    ]
     assert shunned == [link.url for link in links if link.nofollow and heeds]
+
+
+@pytest.mark.parametrize("engine", KERNELS)
+@given(status=st.lists(st.integers(0, 3)), data=st.data())
+def test_settled_targets_are_told_apart(
+    engine: str, status: list[int], data: st.DataObject
+) -> None:
+    numbers = data.draw(st.lists(st.integers(-1, len(status) - 1)))
+    expected = [place for place, at in enumerate(numbers) if at < 0 or status[at] < 2]
+    assert KERNELS[engine][0].unsettled(numbers, bytearray(status), 2) == expected

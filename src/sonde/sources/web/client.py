@@ -202,6 +202,7 @@ class Client:
                 received=tally.received,
                 seconds=time.monotonic() - tally.began,
                 hops=tuple(tally.hops),
+                trips=tuple(tally.trips),
             )
 
     async def _hop(
@@ -236,6 +237,7 @@ class Client:
                     max_field_size=limits.head,
                 )
                 rtt = time.monotonic() - began
+                tally.trips.append((url, rtt))
                 alarm.reschedule(asyncio.get_running_loop().time() + limits.total - rtt)
                 return await self._answered(
                     url, answer, tally, limits, wanted, (began, rtt), hidden
@@ -296,6 +298,7 @@ class Client:
             requests=tally.requests,
             received=tally.received,
             hops=tuple(tally.hops),
+            trips=tuple(tally.trips),
             cut=cut,
         )
         if good or answer.status == 304:
@@ -308,6 +311,7 @@ class Client:
             received=response.received,
             seconds=response.seconds,
             hops=response.hops,
+            trips=response.trips,
             response=response,
         )
 

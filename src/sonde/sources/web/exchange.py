@@ -1,8 +1,9 @@
 """What a fetch gives back: a ``Response``, or a ``FetchProblem`` that says what went wrong.
 
 Both carry the exchanges that took place (one for each request that was answered), with the bytes
-as they went over the wire, for an archive; and both say how many requests left the machine and
-how many bytes came back, for the budget.
+as they went over the wire, for an archive; both say how many requests left the machine and how
+many bytes came back, for the budget, and the *trips*: which URLs were answered, whatever became of
+the answer, and how many seconds it took until the response head was there.
 """
 
 from __future__ import annotations
@@ -76,6 +77,7 @@ class Response:
     requests: int = 0
     received: int = 0
     hops: tuple[Exchange, ...] = ()
+    trips: tuple[tuple[str, float], ...] = ()
     cut: str = ""  # "size": at the limit; "broken": the connection ended early
 
     @property
@@ -108,6 +110,7 @@ class FetchProblem:
     received: int = 0
     seconds: float = 0.0
     hops: tuple[Exchange, ...] = ()
+    trips: tuple[tuple[str, float], ...] = ()
     response: Response | None = field(default=None, repr=False)
 
 

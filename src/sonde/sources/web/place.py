@@ -15,7 +15,8 @@ domain has RFU 1 for each; n links of n domains have 1 / n squared each.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from functools import partial
 
 from sonde.kernels.basenames import basename_of, by_basename, measured
 from sonde.records import Place
@@ -76,14 +77,17 @@ class Surroundings:
         return 0.0 if place is None else place.bfu
 
 
-def places(urls: list[str], renamed: Mapping[str, str], known: dict[str, str]) -> dict[str, Place]:
-    """The place of every target of a page, from its links as they stand, of which some are known
-    under another name. `known` is kept by the caller: the domains of basenames."""
-    return measured(urls, renamed, known, _domain_of, _make)
+def places(
+    urls: list[str], targets: list[str], renamed: dict[str, str], known: dict[str, str]
+) -> list[Place]:
+    """The places of targets among a page's links, of which some are known under another name.
+    `known` is kept by the caller: the domains of basenames."""
+    found: list[Place] = measured(urls, targets, renamed, known, _domain_of, _make)
+    return found
 
 
 def _domain_of(basename: str) -> str:
     return keys_of(basename)[0]
 
 
-_make = Place._make
+_make = partial(tuple.__new__, Place)  # of a tuple, in half the time of a call

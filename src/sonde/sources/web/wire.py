@@ -49,6 +49,7 @@ class Tally:
         self.requests = 0
         self.received = 0
         self.hops: list[Exchange] = []
+        self.trips: list[tuple[str, float]] = []
         self.began = time.monotonic()
 
     async def charge(self, request: ClientRequest, send: ClientHandlerType) -> ClientResponse:

@@ -1,4 +1,4 @@
-"""Searches over boxes and over the shortlist: whichever runs, the same row is found."""
+"""Searches by the shortlist, by boxes and over all rows: whichever runs, the same row is found."""
 
 from __future__ import annotations
 
@@ -13,11 +13,16 @@ from sonde.sources.graph import Graph
 from sonde.sources.graph.generate import topical
 from sonde.strategies import strategy_from
 
+LIST, BOXES, ALL = range(3)
+NEVER = 1 << 30
 GRAPHS = [topical(3_000, 24_000, seed=seed) for seed in range(3)]
 
 
-def crawled(graph: Graph, estimator: str, engine: str, *, boxed: bool, turn: int) -> list[int]:
-    """A crawl that begins with boxes, or that takes to them whenever a turn is over."""
+def crawled(
+    graph: Graph, estimator: str, engine: str = "compiled", *, way: int, few: int, turn: int
+) -> list[int]:
+    """A crawl that begins to search in one way, and takes to another whenever a turn is over;
+    frontiers of up to `few` rows are searched over all of them."""
     model = assemble(
         estimator_from(estimator),
         strategy_from("greedy"),
@@ -26,18 +31,25 @@ def crawled(graph: Graph, estimator: str, engine: str, *, boxed: bool, turn: int
         nodes=graph.node_count,
         links=(graph.targets, graph.link_scores),
         engine=engine,
+        places=lambda: graph.places,
     )
     modules = kernels.load(engine)
     linear = [leaf for leaf in model.frontier.leaves if isinstance(leaf, modules.linear.Linear)]
     assert linear
     for leaf in linear:
-        leaf.boxed = boxed
+        leaf.way = way
+        leaf.few = few
         leaf.turn = turn
-        leaf.dear = 0 if turn else 1_000_000
+        leaf.dear = 0
     nothing = np.zeros(0, np.int64), np.zeros(0, np.int32)
     value = modules.replay.Value(0, graph.scores, *nothing)
     visited, *_ = modules.replay.replay(model, value, graph.indptr, [0, 7, 19], 400, 1, -1)
     return list(np.asarray(visited).tolist())
+
+
+def listed(graph: Graph, estimator: str) -> list[int]:
+    """The same by the shortlist alone."""
+    return crawled(graph, estimator, way=LIST, few=NEVER, turn=NEVER)
 
 
 def sparse(graph: Graph, every: int) -> Graph:
@@ -51,26 +63,28 @@ def sparse(graph: Graph, every: int) -> Graph:
     )
 
 
-@settings(max_examples=25)
+@settings(max_examples=40)
 @given(
     st.integers(0, 2),
     st.integers(2, 400),
-    st.sampled_from(["lnh", "lnh:max", "lnh:avg", "lnh2", "hybrid[ne,lnh,50]"]),
-    st.booleans(),
+    st.sampled_from(["lnh", "lnh:max", "lnh:avg", "lnh2", "hybrid[ne,lnh,50]", "url", "url+lnh"]),
+    st.sampled_from([LIST, BOXES, ALL]),
+    st.sampled_from([0, 300, 1000, NEVER]),
     st.integers(1, 80),
 )
-def test_boxes_find_what_the_list_finds(
-    number: int, every: int, estimator: str, boxed: bool, turn: int
+def test_every_way_finds_the_same(
+    number: int, every: int, estimator: str, way: int, few: int, turn: int
 ) -> None:
     graph = sparse(GRAPHS[number], every)
-    expected = crawled(graph, estimator, "compiled", boxed=False, turn=0)
-    assert crawled(graph, estimator, "compiled", boxed=boxed, turn=turn) == expected
-    assert crawled(graph, estimator, "compiled", boxed=True, turn=1 << 30) == expected
+    expected = listed(graph, estimator)
+    assert crawled(graph, estimator, way=way, few=few, turn=turn) == expected
+    assert crawled(graph, estimator, way=BOXES, few=0, turn=NEVER) == expected
+    assert crawled(graph, estimator, way=ALL, few=NEVER, turn=NEVER) == expected
 
 
-@pytest.mark.parametrize("estimator", ["lnh", "lnh2"])
-def test_uncompiled_boxes_too(estimator: str) -> None:
+@pytest.mark.parametrize("estimator", ["lnh", "url+lnh"])
+def test_uncompiled_too(estimator: str) -> None:
     graph = sparse(GRAPHS[0], 90)
-    expected = crawled(graph, estimator, "compiled", boxed=False, turn=0)
-    assert crawled(graph, estimator, "python", boxed=True, turn=1 << 30) == expected
-    assert crawled(graph, estimator, "python", boxed=True, turn=5) == expected
+    expected = listed(graph, estimator)
+    for way, few, turn in ((BOXES, 0, NEVER), (ALL, NEVER, NEVER), (LIST, 500, 5)):
+        assert crawled(graph, estimator, "python", way=way, few=few, turn=turn) == expected
