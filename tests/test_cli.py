@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -75,3 +76,11 @@ def test_a_machine_that_fails_is_one_line(
     monkeypatch.setattr("sonde.cli.simulate.simulate", fails)
     assert main(["simulate", graph, "--seeds", "a"]) == 1
     assert capsys.readouterr().err == f"sonde: {said}\n"
+
+
+def test_a_query_that_nobody_answers(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    words = ["gossip", f"127.0.0.1:{port}", "--topic", "x", "--budget", "2", "--patience", "2s"]
+    assert main(words) == 1
+    assert capsys.readouterr().err == "sonde: no peer answered\n"

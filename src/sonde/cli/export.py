@@ -25,17 +25,20 @@ from sonde.store.export import (
     write_lines,
 )
 from sonde.store.reading import RunReader
+from sonde.store.wacz import export_wacz
 from sonde.store.warcreader import Archived
 
 EXAMPLES = """examples:
   sonde export run/ --parquet tables/
   sonde export run/ --jsonl pages.jsonl --markdown
+  sonde export run/ --wacz pages.wacz
   sonde export run/ --graph graph/ && sonde simulate graph/ --random-seeds 1 --budget 100
 
 --parquet   visits, links, ledger (one row a request's lease) and not_taken (every URL that was
             seen and not visited, with the reason)
 --jsonl     one object a page, with its main text; - for standard output
 --graph     nodes with scores and edges with link scores, for sonde simulate
+--wacz      the WARC files with an index and the list of pages, for replay tools
 """
 
 _HTML = ("text/html", "application/xhtml+xml")
@@ -65,13 +68,14 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     )
     parser.add_argument("--graph", type=Path, metavar="DIR", help="a new graph folder")
     parser.add_argument("--graphml", type=Path, metavar="FILE", help="the graph as GraphML")
+    parser.add_argument("--wacz", type=Path, metavar="FILE", help="the pages as WACZ, for replay")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Write what was asked for."""
-    if not (args.parquet or args.jsonl or args.graph or args.graphml):
-        raise InputError("nothing to export: give --parquet, --jsonl, --graph or --graphml")
+    if not (args.parquet or args.jsonl or args.graph or args.graphml or args.wacz):
+        raise InputError("nothing to export: give --parquet, --jsonl, --graph, --graphml or --wacz")
     if args.markdown and not args.jsonl:
         raise InputError("--markdown goes with --jsonl")
     if args.threshold is not None and not args.parquet:
@@ -83,6 +87,8 @@ def run(args: argparse.Namespace) -> int:
             export_graph(reader, args.graph)
         if args.graphml:
             export_graphml(reader, args.graphml)
+        if args.wacz:
+            export_wacz(reader, args.wacz)
         if args.jsonl:
             _export_lines(reader, args.jsonl, args.markdown)
     return 0

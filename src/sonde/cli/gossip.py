@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import sys
 from typing import Any
 
 from sonde.cli.printing import number, print_table
@@ -84,6 +85,9 @@ def run(args: argparse.Namespace) -> int:
         f"{len(found.answers):,} peers, {number(found.total)} in all, {found.records:,} different"
         f" files, for {found.sent:,} of {args.budget:,} messages{lost}"
     )
+    if not found.answers:
+        print("sonde: no peer answered", file=sys.stderr)
+        return 1
     return 0
 
 

@@ -10,6 +10,13 @@ import warnings
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
     from fastwarc.stream_io import FastWARCError, GzipReader, GzipWriter
-    from fastwarc.warc import WarcRecord, WarcRecordType
+    from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
-__all__ = ["FastWARCError", "GzipReader", "GzipWriter", "WarcRecord", "WarcRecordType"]
+__all__ = [
+    "ArchiveIterator",
+    "FastWARCError",
+    "GzipReader",
+    "GzipWriter",
+    "WarcRecord",
+    "WarcRecordType",
+]
