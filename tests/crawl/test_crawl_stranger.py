@@ -3,12 +3,18 @@ terminals of all kinds."""
 
 from __future__ import annotations
 
+import asyncio
 import io
 import re
+import signal
+import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 from crawl_sites import Site, html, prose, tree
 from rich.console import Console
 
@@ -17,6 +23,7 @@ from sonde.cli.display import JsonDisplay, LineDisplay, LiveDisplay, display_for
 from sonde.crawl import Crawl, Progress, Settled
 from sonde.crawl.scope import Scope
 from sonde.errors import InputError
+from sonde.store.reading import RunReader
 
 POLITE_OFF = ["--delay", "0", "--per-host", "8", "--contact", "me@a.example"]
 
@@ -159,3 +166,53 @@ def test_the_display_suits_the_terminal(
     display.close()
     assert isinstance(display, kind)
     assert isinstance(display_for(as_json=True), JsonDisplay)
+
+
+INTERRUPTED = """
+import sys
+from sonde.crawl import Crawl
+
+url, folder, how = sys.argv[1:]
+crawl = Crawl(url, path=folder, topic="tide", delay=0, per_host=8, allow_private=True)
+try:
+    if how == "iterated":
+        for visit in crawl:
+            print(visit.node, flush=True)
+    else:
+        crawl.run_to_end()
+except KeyboardInterrupt:
+    print("interrupted", crawl.stop_reason)
+with open(f"{folder}/run.lock") as lock:
+    import fcntl
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # nobody holds the run any more
+"""
+
+
+@pytest.mark.parametrize("how", ["iterated", "run to its end"])
+def test_control_c_in_a_program_cuts_its_crawl(how: str, tmp_path: Path) -> None:
+    waited_for, over = threading.Event(), threading.Event()
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if request.path != "/":
+            waited_for.set()
+            while not over.is_set():
+                await asyncio.sleep(0.02)
+        return html("tide " + "".join(f"<a href=/{n}>tide</a> " for n in range(5)))
+
+    with Site(answer) as site:
+        words = [sys.executable, "-c", INTERRUPTED, site.url("/"), str(tmp_path / "run"), how]
+        program = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            assert waited_for.wait(60)
+            time.sleep(0.3)  # the leases are committed, their requests are in flight
+            program.send_signal(signal.SIGINT)
+            out, err = program.communicate(timeout=30)
+        finally:
+            program.kill()
+            over.set()
+    assert out.splitlines()[-1] == "interrupted cut"
+    assert err == ""
+    assert program.returncode == 0
+    with RunReader(tmp_path / "run") as reader:
+        assert reader.stop == "cut"
+        assert reader.count("SELECT count(*) FROM leases WHERE outcome IS NULL") == 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -174,25 +174,32 @@ class Crawl:
                     await task
 
     def __iter__(self) -> Iterator[Settled]:
-        loop = new_loop()
         visits = self.__aiter__()
-        try:
+        with self._own_loop() as loop:
             while True:
                 try:
                     yield loop.run_until_complete(anext(visits))
                 except StopAsyncIteration:
                     break
-        finally:
-            loop.run_until_complete(visits.aclose())  # type: ignore[attr-defined]
-            loop.run_until_complete(loop.shutdown_asyncgens())
-            loop.close()
 
     def run_to_end(self) -> CrawlResult:
         """Run to the end, from a program that has no event loop."""
+        with self._own_loop() as loop:
+            return loop.run_until_complete(self.run())
+
+    @contextmanager
+    def _own_loop(self) -> Iterator[asyncio.AbstractEventLoop]:
+        """An event loop that leaves no task behind: Ctrl-C, which ends the loop in the middle of
+        anything, is ``cut()`` for the crawl, so that the run is closed and can be resumed."""
         loop = new_loop()
         try:
-            return loop.run_until_complete(self.run())
+            yield loop
         finally:
+            if tasks := asyncio.all_tasks(loop):
+                self.cut()
+                for task in tasks if self.driver is None else ():  # it has not begun
+                    task.cancel()
+                loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
             loop.run_until_complete(loop.shutdown_asyncgens())
             loop.close()
 
