@@ -2,8 +2,9 @@
 
 The driver asks ``ready`` before it asks the explorer, and ``reserve`` takes a host's turn for the
 lease that it got. Whatever a visit needs further (the page after its robots.txt, the target of a
-redirect) waits in ``turn``; those who wait go before new leases. ``Politeness`` keeps the rules;
-here is the clock, and the addresses that names stand for.
+redirect) waits in ``turn``; those who wait go before new leases. They are served by a timer: the
+driver does not look for ready hosts while all its places are taken, or once it is stopping.
+``Politeness`` keeps the rules; here is the clock, and the addresses that names stand for.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ class HostPace:
         self._opening: set[Group] = set()  # leased, but their address is not known yet
         self._reserved: dict[Group, int] = {}  # turns taken for leases that have not arrived
         self._queues: dict[Group, deque[asyncio.Future[None]]] = {}
+        self._timer: asyncio.TimerHandle | None = None  # for those who wait in the queues
 
     # -- for the driver ------------------------------------------------------------------------
 
@@ -115,7 +117,7 @@ class HostPace:
         """A request to this host has ended."""
         self.politeness.finished(group, time.monotonic(), trouble=trouble, retry_after=retry_after)
         if self._queues:
-            self.wake()
+            self._look()
 
     async def _resolve(self, group: str) -> None:
         if self._resolver is None:
@@ -136,13 +138,26 @@ class HostPace:
             return
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._queues.setdefault(group, deque()).append(turn)
-        self.wake()
+        self._look()
         try:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():  # it came, and nobody is there to use it
                 self.finished(group)
             raise
+
+    def _look(self) -> None:
+        """Serve those who wait, now and when the next host may be asked."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        now = time.monotonic()
+        self._serve(now)
+        soonest = self.politeness.next_time()
+        if self._queues and soonest is not None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(max(0.0, soonest - now), self._look)
+        self.wake()
 
     def _serve(self, now: float) -> None:
         ready = self.politeness.ready(now)
