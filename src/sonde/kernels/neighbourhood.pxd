@@ -2,6 +2,7 @@ from sonde.kernels.signals cimport Aggregate
 
 cdef class Neighbourhood(Aggregate):
     cdef public int hop, truth
+    cdef bint weighted
     cdef public int[::1] depth
     cdef public double[::1] truths
 

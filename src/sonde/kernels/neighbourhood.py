@@ -12,6 +12,7 @@ from sonde.kernels.frontier import grown
 
 if cython.compiled:
     from cython.cimports.sonde.kernels.frontier import UNSEEN
+    from cython.cimports.sonde.kernels.prefetch import prefetch
     from cython.cimports.sonde.kernels.signals import Aggregate
 else:
     from sonde.kernels.frontier import UNSEEN
@@ -25,6 +26,8 @@ class Neighbourhood(Aggregate):
         self.truth = columns.get("truth", -1)
         self.depth = np.full(nodes if self.hop >= 0 else 0, 2147483647, dtype=np.intc)
         self.truths = np.zeros(0) if truths is None else truths
+        # Scores of links that nothing asks for are not fetched from memory.
+        self.weighted = max(self.e_sum, self.ne_sum, self.e_max, self.ne_max) >= 0
 
     def reserve_nodes(self, nodes):
         if self.hop >= 0 and nodes > self.depth.shape[0]:
@@ -52,6 +55,14 @@ class Neighbourhood(Aggregate):
         link: cython.longlong
         scores_from: cython.longlong = links.scores_from
         self.reserve_rows(end - start)
+        if cython.compiled:
+            for link in range(start, end):
+                prefetch(cython.address(table.slot_of[links.target[link]]))
+            for link in range(start, end):
+                slot = table.slot_of[links.target[link]]
+                if slot >= 0:
+                    prefetch(cython.address(table.features[slot, 0]))
+                    prefetch(cython.address(table.row_live[slot]))
         for link in range(start, end):
             target = links.target[link]
             slot = table.slot_of[target]
@@ -62,7 +73,8 @@ class Neighbourhood(Aggregate):
                 if self.truth >= 0:
                     table.features[slot, self.truth] = self.truths[target]
             table.changed[table.changes + count] = slot
-            self.alpha[count] = self.alpha_top[count] = links.alpha[link - scores_from]
+            if self.weighted:
+                self.alpha[count] = self.alpha_top[count] = links.alpha[link - scores_from]
             count += 1
         table.changes += count
         self.add(count, 1.0, score, score, -1.0, -1.0)

@@ -5,6 +5,7 @@ import numpy as np
 
 if cython.compiled:
     from cython.cimports.sonde.kernels.model import Model
+    from cython.cimports.sonde.kernels.prefetch import prefetch
 else:
     from sonde.kernels.model import Model
 
@@ -74,7 +75,10 @@ def replay(
             slot = model.pick()
             if slot < 0:
                 break
-            asked[count] = model.frontier.row_node[slot]
+            node = asked[count] = model.frontier.row_node[slot]
+            if cython.compiled:
+                prefetch(cython.address(value.scores[node]))
+                prefetch(cython.address(indptr[node]))
             by[count] = model.chosen
             foreseen[done + count] = model.predicted
             model.snapshot(slot, snapshots[count])
