@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+import weakref
 
 import pytest
 from hypothesis import given, settings
@@ -19,7 +20,9 @@ from sonde.store.citations import RANKING, Citations
 def store() -> Citations:
     database = sqlite3.connect(":memory:", isolation_level=None)
     database.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
-    return Citations(database)
+    citations = Citations(database)
+    weakref.finalize(citations, database.close)
+    return citations
 
 
 # -- clock and rate ------------------------------------------------------------------------------
@@ -76,6 +79,7 @@ def test_a_full_disk_is_an_error_of_the_store() -> None:
     with pytest.raises(StoreError, match="cannot be written: database or disk is full"):
         Citations(database)
     assert not database.in_transaction
+    database.close()
 
 
 def test_what_a_plan_cannot_say() -> None:

@@ -12,6 +12,7 @@ import html
 import sqlite3
 import sysconfig
 import threading
+import weakref
 from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import urlencode
@@ -60,6 +61,7 @@ class Engine:
         robots: str = "",
     ) -> None:
         self._database = sqlite3.connect(":memory:", check_same_thread=False)
+        weakref.finalize(self, self._database.close)
         self._lock = threading.Lock()
         self._database.execute("CREATE VIRTUAL TABLE records USING fts5(name, text)")
         self._database.executemany("INSERT INTO records VALUES (?, ?)", records)

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ def text() -> list[tuple[str, str]]:
 
 
 def facts_of(folder: Path) -> dict[str, Any]:
-    with sqlite3.connect(folder / "run.sqlite") as database:
+    with closing(sqlite3.connect(folder / "run.sqlite")) as database, database:
         (facts,) = database.execute("SELECT value FROM meta WHERE key = 'facts'").fetchone()
     found: dict[str, Any] = json.loads(facts)
     return found
@@ -49,7 +50,7 @@ def test_a_form_is_found_and_siphoned(
     assert engine.sent[0] == {"lang": "en", "order": "rank", "q": "file", **along}
     rows = result.frame().to_pylist()
     distinct = set()
-    with sqlite3.connect(tmp_path / "run" / "run.sqlite") as database:
+    with closing(sqlite3.connect(tmp_path / "run" / "run.sqlite")) as database, database:
         for (data,) in database.execute("SELECT data FROM log WHERE kind = 'settle'"):
             distinct |= set(json.loads(data or "{}").get("records", ()))
     assert result.total == len(distinct)
@@ -134,7 +135,7 @@ def test_killed_and_resumed(text: list[tuple[str, str]], tmp_path: Path) -> None
             process.send_signal(signal.SIGKILL)
             process.wait()
         subprocess.run(again, check=True, capture_output=True, timeout=60)
-    with sqlite3.connect(folder / "run.sqlite") as database:
+    with closing(sqlite3.connect(folder / "run.sqlite")) as database, database:
         (spent,) = database.execute("SELECT sum(requests) FROM leases").fetchone()
         told = database.execute(
             "SELECT json_extract(data, '$.records') FROM log WHERE kind = 'settle'"
@@ -163,7 +164,7 @@ def test_stop_words_and_over_general_words(tmp_path: Path) -> None:
     asked = {fields["q"] for fields in engine.sent}
     assert not asked & {"the", "of", "it"}
     assert "common" not in {row["node"] for row in result.frame().to_pylist()[4:]}
-    with sqlite3.connect(tmp_path / "run" / "run.sqlite") as database:
+    with closing(sqlite3.connect(tmp_path / "run" / "run.sqlite")) as database, database:
         skipped = dict(
             database.execute(
                 "SELECT url, reason FROM leases JOIN nodes ON nodes.number = leases.node"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ def bytes_in(folder: Path) -> bytes:
 
 
 def scores(folder: Path) -> list[float]:
-    with sqlite3.connect(folder / "run.sqlite") as database:
+    with closing(sqlite3.connect(folder / "run.sqlite")) as database, database:
         rows = database.execute("SELECT score FROM leases WHERE outcome = 'visit'").fetchall()
     return [score for (score,) in rows]
 
@@ -106,7 +107,7 @@ def test_one_who_is_forgotten_is_gone_and_stays_away(
     with Site(network) as site:
         server = f"mastodon:{site.url('')}"
         Crawl(server, seeds=["u5000"], path=folder, budget=8, **FAST).run_to_end()
-        with sqlite3.connect(folder / "run.sqlite") as database:
+        with closing(sqlite3.connect(folder / "run.sqlite")) as database, database:
             frontier = "SELECT url FROM nodes WHERE number NOT IN (SELECT node FROM leases)"
             visited = "SELECT url FROM nodes WHERE number IN (SELECT node FROM leases) AND parent"
             node = "u5000"

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ def posts() -> list[tuple[str, str]]:
 
 
 def requests_in(folder: Path) -> int:
-    with sqlite3.connect(folder / "run.sqlite") as database:
+    with closing(sqlite3.connect(folder / "run.sqlite")) as database, database:
         (count,) = database.execute("SELECT sum(requests) FROM leases").fetchone()
     return int(count)
 
@@ -238,7 +239,7 @@ def test_killed_and_resumed_no_window_is_exceeded_and_nothing_is_lost(
 
 
 def visits_in(folder: Path) -> list[str]:
-    with sqlite3.connect(folder / "run.sqlite") as database:
+    with closing(sqlite3.connect(folder / "run.sqlite")) as database, database:
         rows = database.execute(
             "SELECT url FROM log JOIN leases ON leases.number = log.lease"
             " JOIN nodes ON nodes.number = log.node"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -113,7 +114,7 @@ def test_variants_are_merged_once_the_site_has_shown_them(tmp_path: Path) -> Non
         either = sum(site.counts[f"/{n}"] + site.counts[f"/{n}/"] > 0 for n in range(pages))
     assert either == pages
     assert both < pages / 2
-    with sqlite3.connect(folder / "run.sqlite") as database:
+    with closing(sqlite3.connect(folder / "run.sqlite")) as database, database:
         skipped = database.execute(
             "SELECT count(*) FROM leases WHERE outcome = 'skip' AND reason = 'duplicate'"
         ).fetchone()[0]

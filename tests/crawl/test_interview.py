@@ -80,29 +80,28 @@ def test_the_same_people_as_a_simulation(tmp_path: Path, estimator: str) -> None
 def test_the_budget_is_exact_in_any_order_of_answers(data: st.DataObject) -> None:
     graph = topical(200, 800, seed=1, topics=2)
     budget = data.draw(st.integers(1, 15))
-    interview = Interview.begin(None, ["5", "17"], budget=budget, estimator="e")
-    spent = 0
-    seen: set[str] = set()
-    for _ in range(40):
-        interview.ask(data.draw(st.integers(1, 4)))
-        account = interview.explorer.account
-        assert account.spent.requests == spent
-        assert account.held.requests == len(interview.waiting)
-        assert spent + len(interview.waiting) <= budget
-        if not interview.waiting:
-            break
-        name = data.draw(st.sampled_from(sorted(interview.waiting)))
-        kind = data.draw(st.sampled_from(["visit", "failure", "skip", "later"]))
-        if kind == "visit":
-            assert name not in seen
-            seen.add(name)
-            interview.tell(name, answer(graph, name))
-        elif kind == "skip":
-            interview.tell(name, Skip("why not"))
-        else:
-            interview.tell(name, Failure("away", retry=kind == "later"))
-        spent += kind != "skip"
-    interview.close()
+    with Interview.begin(None, ["5", "17"], budget=budget, estimator="e") as interview:
+        spent = 0
+        seen: set[str] = set()
+        for _ in range(40):
+            interview.ask(data.draw(st.integers(1, 4)))
+            account = interview.explorer.account
+            assert account.spent.requests == spent
+            assert account.held.requests == len(interview.waiting)
+            assert spent + len(interview.waiting) <= budget
+            if not interview.waiting:
+                break
+            name = data.draw(st.sampled_from(sorted(interview.waiting)))
+            kind = data.draw(st.sampled_from(["visit", "failure", "skip", "later"]))
+            if kind == "visit":
+                assert name not in seen
+                seen.add(name)
+                interview.tell(name, answer(graph, name))
+            elif kind == "skip":
+                interview.tell(name, Skip("why not"))
+            else:
+                interview.tell(name, Failure("away", retry=kind == "later"))
+            spent += kind != "skip"
 
 
 def test_asking_twice_does_not_ask_two(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

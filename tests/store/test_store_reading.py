@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -220,7 +221,7 @@ def test_not_a_run(tmp_path: Path) -> None:
 
 def test_a_newer_version(folder: Path, tmp_path: Path) -> None:
     shutil.copytree(folder, tmp_path / "run")
-    with sqlite3.connect(tmp_path / "run" / DATABASE) as database:
+    with closing(sqlite3.connect(tmp_path / "run" / DATABASE)) as database, database:
         database.execute(f"PRAGMA user_version = {VERSION + 1}")
     database.close()
     with pytest.raises(InputError, match="newer sonde"):
@@ -242,7 +243,7 @@ def test_a_run_of_the_first_version_is_read_and_taken_up(
 ) -> None:
     """Without words and places: reading leaves it as it is, opening it brings it up to date."""
     make_run(tmp_path / "run")
-    with sqlite3.connect(tmp_path / "run" / DATABASE) as database:
+    with closing(sqlite3.connect(tmp_path / "run" / DATABASE)) as database, database:
         database.execute("ALTER TABLE pages DROP COLUMN words")
         database.execute("ALTER TABLE pages DROP COLUMN places")
         database.execute("PRAGMA user_version = 1")

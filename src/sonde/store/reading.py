@@ -43,6 +43,7 @@ class RunReader:
     def _opened(self) -> sqlite3.Connection:
         location = self._path.absolute().as_uri()
         wal = self._path.with_name(f"{DATABASE}-wal")
+        connection = None
         try:
             connection = sqlite3.connect(f"{location}?mode=ro", uri=True, isolation_level=None)
             try:
@@ -51,7 +52,6 @@ class RunReader:
                 # On a medium that cannot be written SQLite may not make its index of the log;
                 # without a log nobody is writing, and the file can be read as it is.
                 if wal.exists():
-                    connection.close()
                     raise
                 connection.close()
                 connection = sqlite3.connect(
@@ -59,6 +59,8 @@ class RunReader:
                 )
             connection.execute("BEGIN")
         except sqlite3.Error as error:
+            if connection is not None:
+                connection.close()
             raise self._damaged(error) from None
         return connection
 
