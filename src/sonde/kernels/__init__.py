@@ -7,7 +7,7 @@ and numbers, know nothing of files or users, and import NumPy alone.
 
 The nouns, from the bottom: ``Dice`` draws; a ``Register`` numbers nodes; the ``Frontier`` is the
 table of rows that may be visited, ``Boxes`` bound its blocks; a ``Leaf`` ranks it (``Tournament``,
-``Linear``, ``Regression``, ``Relevance``, ``Chance``, ``Custom``); a ``Chooser`` says which leaf
+``Wealth``, ``Linear``, ``Regression``, ``Relevance``, ``Chance``, ``Custom``); a ``Chooser`` says which leaf
 picks, as one of several ``experts`` or alone; ``Links`` with their ``Wordings`` remember what was
 seen; a ``Signal`` turns what is told into features (``Neighbourhood``, ``SecondLevel``, ``Cash``,
 ``Navigation``, ``Places``, ``Feedback``, ``Quickness``, ``Yields`` with its ``Vocabulary`` and
