@@ -55,7 +55,7 @@ LEARNED = {
     "Expectation": "active",
     "Foresight": "active",
     "Chance": "active",
-    "Linear": "active divisor",
+    "Wealth": "active divisor",
     "Regression": "active weights offset inverse",
     "Relevance": "active weights offset inverse samples gained",
     "Single": "",

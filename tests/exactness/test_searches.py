@@ -88,3 +88,33 @@ def test_uncompiled_too(estimator: str) -> None:
     expected = listed(graph, estimator)
     for way, few, turn in ((BOXES, 0, NEVER), (ALL, NEVER, NEVER), (LIST, 500, 5)):
         assert crawled(graph, estimator, "python", way=way, few=few, turn=turn) == expected
+
+
+@pytest.mark.parametrize("engine", ["compiled", "python"])
+@settings(max_examples=40)
+@given(
+    st.lists(st.integers(0, 3), min_size=1, max_size=150),
+    st.lists(st.integers(0, 150), max_size=20),
+    st.floats(1.0, 7.0),
+)
+def test_the_richest_by_what_is_left_after_a_division(
+    engine: str, steps: list[int], lower: list[int], divisor: float
+) -> None:
+    """Amounts of cash that differ by the last bits become equal, and the first of equals wins."""
+    model = assemble(
+        estimator_from("opic"), strategy_from("greedy"), seed=1, nodes=len(steps), engine=engine
+    )
+    amounts = np.full(len(steps), 0.1)
+    for _ in range(3):
+        higher = np.nextafter(amounts, 1.0)
+        amounts = np.where(np.array(steps) > 0, higher, amounts)
+        steps = [step - 1 for step in steps]
+    amounts[[place for place in lower if place < len(steps)]] = 0.05
+    (leaf,) = model.frontier.leaves
+    for node, amount in enumerate(amounts):
+        slot = model.frontier.add(node)
+        model.frontier.features[slot, leaf.column] = amount
+    leaf.catch_up()
+    leaf.divisor = divisor
+    expected = np.argsort(-(amounts / divisor), kind="stable")
+    assert [model.frontier.row_node[model.pick()] for _ in steps] == expected.tolist()

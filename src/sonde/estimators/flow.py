@@ -49,11 +49,7 @@ class Opic(Leaf):
                 "n" in self.by,
             ),
         )
-        ranking = assembly.kernels.linear.Linear(
-            assembly.frontier, [assembly.columns[str(self)]], [1.0]
-        )
-        cash.rankings.append(ranking)
-        return assembly.single(ranking)
+        return assembly.single(assembly.kernels.cash.Wealth(cash))
 
 
 @dataclass(frozen=True)

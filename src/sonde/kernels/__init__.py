@@ -7,18 +7,19 @@ and numbers, know nothing of files or users, and import NumPy alone.
 
 The nouns, from the bottom: ``Dice`` draws; a ``Register`` numbers nodes; the ``Frontier`` is the
 table of rows that may be visited, ``Boxes`` bound its blocks; a ``Leaf`` ranks it (``Tournament``,
-``Linear``, ``Regression``, ``Relevance``, ``Chance``, ``Custom``); a ``Chooser`` says which leaf
-picks, as one of several ``experts`` or alone; ``Links`` with their ``Wordings`` remember what was
-seen; a ``Signal`` turns what is told into features (``Neighbourhood``, ``SecondLevel``, ``Cash``,
-``Navigation``, ``Places``, ``Feedback``, ``Quickness``, ``Yields`` with its ``Vocabulary`` and
-``Ratios``, and a ``Forecast`` from its parts); the ``Model`` ties them together; ``replay`` runs a
-model over a recorded graph. Apart from these stand the kernels of graphs: ``adjacency`` and
-``naming`` build them, ``coverage`` chooses seeds, ``harvest`` judges crawls; and those of the most
-cited: ``Weights`` and a ``Summit`` under ``Expansion`` and ``Recrawl``, which ``discovery`` and
-``Tracking`` drive; and those of texts: ``folding`` makes them comparable, ``spelling`` numbers
-their words, ``prints`` makes fingerprints, ``wikidump`` and ``wikitext`` read wikis. ``markup``
-reads HTML that is in order; ``orderly`` says whether it is, ``reach`` how much of it a parser may
-be given, ``targets`` where its links lead; ``Names`` are the elements that they know.
+``Wealth``, ``Linear``, ``Regression``, ``Relevance``, ``Chance``, ``Custom``); a ``Chooser`` says
+which leaf picks, as one of several ``experts`` or alone; ``Links`` with their ``Wordings`` remember
+what was seen; a ``Signal`` turns what is told into features (``Neighbourhood``, ``SecondLevel``,
+``Cash``, ``Navigation``, ``Places``, ``Feedback``, ``Quickness``, ``Yields`` with its
+``Vocabulary`` and ``Ratios``, and a ``Forecast`` from its parts); the ``Model`` ties them together;
+``replay`` runs a model over a recorded graph. Apart from these stand the kernels of graphs:
+``adjacency`` and ``naming`` build them, ``coverage`` chooses seeds, ``harvest`` judges crawls; and
+those of the most cited: ``Weights`` and a ``Summit`` under ``Expansion`` and ``Recrawl``, which
+``discovery`` and ``Tracking`` drive; and those of texts: ``folding`` makes them comparable,
+``spelling`` numbers their words, ``prints`` makes fingerprints, ``wikidump`` and ``wikitext`` read
+wikis. ``markup`` reads HTML that is in order; ``orderly`` says whether it is, ``reach`` how much of
+it a parser may be given, ``targets`` where its links lead; ``Names`` are the elements that they
+know.
 
 A model is built for one engine: ``load("compiled")`` or ``load("python")``.
 """

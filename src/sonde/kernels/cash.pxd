@@ -1,5 +1,6 @@
-from sonde.kernels.linear cimport Linear
+cimport cython
 from sonde.kernels.signals cimport Signal
+from sonde.kernels.tournament cimport Tournament
 
 cdef class Cash(Signal):
     cdef public int column, n_sum
@@ -10,3 +11,11 @@ cdef class Cash(Signal):
     cdef public object rankings
 
     cdef double weight(self, long long link) noexcept
+
+cdef class Wealth(Tournament):
+    cdef public double divisor
+    cdef double least
+    cdef int found
+
+    @cython.final
+    cdef void look_into(self, int block) noexcept

@@ -11,13 +11,13 @@ import numpy as np
 from sonde.kernels.frontier import grown
 
 if cython.compiled:
-    from cython.cimports.sonde.kernels.frontier import FIRST_VISIT
-    from cython.cimports.sonde.kernels.linear import Linear
+    from cython.cimports.sonde.kernels.frontier import FIRST_VISIT, Leaf
     from cython.cimports.sonde.kernels.signals import Signal
+    from cython.cimports.sonde.kernels.tournament import Tournament
 else:
-    from sonde.kernels.frontier import FIRST_VISIT
-    from sonde.kernels.linear import Linear
+    from sonde.kernels.frontier import FIRST_VISIT, Leaf
     from sonde.kernels.signals import Signal
+    from sonde.kernels.tournament import Tournament
 
 
 class Cash(Signal):
@@ -66,7 +66,7 @@ class Cash(Signal):
         held: cython.double = self.cash[node]
         self.cash[node] = 0.0
         self.given += held
-        ranking: Linear
+        ranking: Wealth
         for ranking in self.rankings:
             ranking.divisor = self.given + 1.0
         if start == end:
@@ -90,3 +90,64 @@ class Cash(Signal):
                 self.frontier.features[slot, self.column] = self.cash[target]
                 self.frontier.changed[self.frontier.changes] = slot
                 self.frontier.changes += 1
+
+
+class Wealth(Tournament):
+    """A ranking by cash over G + 1. To divide may make equals of two that differ by the last bit,
+    and equals go by their discovery: so those next to the richest are looked at as well."""
+
+    def __init__(self, cash):
+        Tournament.__init__(self, cash.frontier, cash.column)
+        self.divisor = 1.0
+        cash.rankings.append(self)
+
+    def estimate(self, slot):
+        return self.frontier.features[slot, self.column] / self.divisor
+
+    def opinion(self, snapshot):
+        return snapshot[self.column] / self.divisor
+
+    def limit(self, block):
+        return self.block_bound[block] / self.divisor
+
+    def within(self, threshold, out):
+        return Leaf.within(self, threshold, out)
+
+    def best(self):
+        table = self.frontier
+        richest: cython.int = Tournament.best(self)
+        if richest < 0:
+            return -1
+        self.least = self.best_value * (1.0 - 1e-12)
+        self.best_value = self.best_value / self.divisor
+        self.found = richest
+        shelf: cython.int
+        block: cython.int
+        i: cython.int
+        if table.restricted:
+            for i in range(table.list_blocks()):
+                self.look_into(table.listed[i])
+        else:
+            for shelf in range(table.shelves):
+                if self.shelf_bound[shelf] >= self.least:
+                    for block in range(shelf << 6, min((shelf + 1) << 6, table.blocks)):
+                        self.look_into(block)
+        return self.found
+
+    def look_into(self, block):
+        """Find rows of a block that are as rich, and were discovered before."""
+        table = self.frontier
+        first: cython.int = table.block_first[block]
+        slot: cython.int
+        if (
+            self.block_bound[block] < self.least
+            or table.block_seq[block] >= table.row_seq[self.found]
+        ):
+            return
+        for slot in range(first, first + table.block_rows[block]):
+            if (
+                table.row_live[slot]
+                and table.row_seq[slot] < table.row_seq[self.found]
+                and table.features[slot, self.column] / self.divisor == self.best_value
+            ):
+                self.found = slot

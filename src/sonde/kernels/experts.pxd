@@ -5,8 +5,6 @@ from sonde.kernels.frontier cimport Frontier, Leaf
 
 cdef int DRAWN
 
-cdef double opinion(Leaf leaf, double[::1] snapshot)
-
 cdef class Panel(Armed):
     cdef public double positive, positives
 

@@ -45,19 +45,6 @@ def opinionated(leaf):
     return isinstance(leaf, (Tournament, Linear))
 
 
-def opinion(leaf: Leaf, snapshot: cython.double[::1]):
-    """What a leaf thinks of a node that had these features."""
-    if isinstance(leaf, Tournament):
-        ranking: Tournament = leaf
-        return snapshot[ranking.column]
-    linear: Linear = leaf
-    total: cython.double = linear.weights[0] * snapshot[linear.columns[0]]
-    i: cython.int
-    for i in range(1, linear.terms):
-        total += linear.weights[i] * snapshot[linear.columns[i]]
-    return (total + linear.offset) / linear.divisor
-
-
 class Panel(Armed):
     """Arms, and what a usual gain is."""
 
@@ -128,7 +115,7 @@ class Hedge(Panel):
 
     def percentile(self, leaf: Leaf, snapshot, rows):
         """The share of the drawn rows that a leaf puts below a node; those level count half."""
-        value: cython.double = opinion(leaf, snapshot)
+        value: cython.double = leaf.opinion(snapshot)
         other: cython.double
         below: cython.double = 0.0
         i: cython.int

@@ -20,6 +20,7 @@ cdef class Leaf:
     cdef int best(self)
     cdef int within(self, double threshold, int[::1] out)
     cpdef double estimate(self, int slot)
+    cdef double opinion(self, double[::1] snapshot) noexcept
     cdef double limit(self, int block) noexcept
     cpdef int rank(self, int slot, int limit)
     cdef void learn(self, double[::1] snapshot, double gain)

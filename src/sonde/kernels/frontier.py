@@ -87,6 +87,10 @@ class Leaf:
         """The estimate of one row."""
         return 0.0
 
+    def opinion(self, snapshot):
+        """What it thinks now of a node that had these features, where features are all it needs."""
+        return 0.0
+
     def limit(self, block):
         """No live row of the block has a higher estimate."""
         return INFINITY

@@ -9,7 +9,7 @@ cdef class Linear(Leaf):
     cdef public int terms
     cdef public int[::1] columns
     cdef public double[::1] weights, ceiling, pace, before
-    cdef public double offset, divisor
+    cdef public double offset
     cdef public double[::1] block_bound
     cdef public bint known, lasting
     cdef public int[::1] listed

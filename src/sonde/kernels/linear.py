@@ -1,7 +1,7 @@
 """A linear estimator over the frontier table, with the exact argmax for weights that keep moving.
 
-The estimate of a row is ((w1 f1 + w2 f2 + ...) + offset) / divisor, evaluated left to right; the
-sum without offset and divisor is its *raw* score. Features are never negative, so that under a
+The estimate of a row is (w1 f1 + w2 f2 + ...) + offset, evaluated left to right; the sum without
+the offset is its *raw* score. Features are never negative, so that under a
 *ceiling* W >= w, weight by weight, W . f is an upper bound of the row's raw score: a bound of its
 own for every row, which stays true for all weights below the ceiling.
 
@@ -65,7 +65,7 @@ FAMILIES = 65536  # places of the hash table by which a refill finds equal rows
 
 
 class Linear(Leaf):
-    def __init__(self, frontier, columns, weights, offset=0.0, divisor=1.0):
+    def __init__(self, frontier, columns, weights):
         Leaf.__init__(self, frontier)
         blocks = frontier.block_first.shape[0]
         self.terms = len(columns)
@@ -74,8 +74,7 @@ class Linear(Leaf):
         self.ceiling = np.array(weights, dtype=np.float64)
         self.before = np.array(weights, dtype=np.float64)
         self.pace = np.zeros(self.terms)
-        self.offset = offset
-        self.divisor = divisor
+        self.offset = 0.0
         self.known = False
         self.block_bound = np.full(blocks, -np.inf)
         self.block_listed = np.zeros(blocks, dtype=np.int8)
@@ -169,7 +168,14 @@ class Linear(Leaf):
         return highest
 
     def estimate(self, slot):
-        return (self.raw(slot) + self.offset) / self.divisor
+        return self.raw(slot) + self.offset
+
+    def opinion(self, snapshot):
+        total: cython.double = self.weights[0] * snapshot[self.columns[0]]
+        i: cython.int
+        for i in range(1, self.terms):
+            total += self.weights[i] * snapshot[self.columns[i]]
+        return total + self.offset
 
     def limit(self, block):
         if self.way == ALL:
@@ -177,7 +183,7 @@ class Linear(Leaf):
         if not self.covered():
             self.rebuild()
         upper: cython.double = self.block_bound[block]
-        return upper if upper == -INFINITY else (upper + self.offset) / self.divisor
+        return upper if upper == -INFINITY else upper + self.offset
 
     def refresh(self):
         table = self.frontier
@@ -438,13 +444,13 @@ class Linear(Leaf):
         """Could rows up to this raw score, none discovered before `seq`, beat the best so far?"""
         if upper < self.guard or upper == -INFINITY:
             return False
-        value: cython.double = (upper + self.offset) / self.divisor
+        value: cython.double = upper + self.offset
         return value > self.top_value or (value == self.top_value and seq < self.top_seq)
 
     def offer(self, raw, seq, slot):
         if raw < self.guard:
             return
-        value: cython.double = (raw + self.offset) / self.divisor
+        value: cython.double = raw + self.offset
         if value > self.top_value or (value == self.top_value and seq < self.top_seq):
             self.top_value = value
             self.top_seq = seq

@@ -51,6 +51,9 @@ class Tournament(Leaf):
     def estimate(self, slot):
         return self.frontier.features[slot, self.column]
 
+    def opinion(self, snapshot):
+        return snapshot[self.column]
+
     def limit(self, block):
         return self.block_bound[block]
 
