@@ -6,7 +6,7 @@
 
 DATA is a folder with webkb-html.tar.xz and schools-wikipedia-html.tar.xz; a site is a folder of
 HTML that is served on loopback. Graphs and finished parts are kept in WORK: the same command again
-uses them. Everything is deterministic but the costs.
+uses them. Everything is deterministic but the costs, whose instructions valgrind counts.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import argparse
 import asyncio
 import json
 import math
+import os
+import re
 import statistics
 import subprocess
 import sys
@@ -267,38 +269,68 @@ COSTS = {  # what is compared, with what, by its name in the table
     "ARF": ("url+lnh", "url+lnh:-arf"),
     "RTT": ("url+lnh", "url+lnh:-rtt"),
 }
+COSTED = list(dict.fromkeys(text for pair in COSTS.values() for text in pair))
 
 
-def spend(estimator: str, start: str, pages: int) -> None:
-    """Crawl a whole site; print visits and the processor's seconds."""
+def spend(estimator: str, start: str, pages: int, times: int, concurrency: int) -> None:
+    """Crawl a whole site a few times; print visits and the processor's seconds."""
     domain_of("docs.example.org")  # reads the list of public suffixes, once a process
+    visits = 0
     before = time.process_time()
-    result = crawl(
-        start,
-        topic="index, error, value",
-        budget=pages,
-        estimator=estimator,
-        **{**SETTINGS, "concurrency": 32, "per_host": 32, "text": True},
-    )
-    seconds = time.process_time() - before
-    if not result.visits:
-        raise SystemExit(f"nothing was visited: {result.stop_reason}")
-    print(json.dumps({"visits": result.visits, "seconds": seconds}))
+    for _ in range(times):
+        result = crawl(
+            start,
+            topic="index, error, value",
+            budget=pages,
+            estimator=estimator,
+            **{**SETTINGS, "concurrency": concurrency, "per_host": 32, "text": True},
+        )
+        if not result.visits:
+            raise SystemExit(f"nothing was visited: {result.stop_reason}")
+        visits += result.visits
+    print(json.dumps({"visits": visits, "seconds": time.process_time() - before}))
 
 
 def costs(root: Path, start: str, rounds: int) -> list[dict[str, Any]]:
-    """Interleaved rounds, each crawl in a process of its own."""
+    """Interleaved rounds, each estimator in a process of its own; those of a round hash alike."""
     rows = []
-    estimators = list(dict.fromkeys(text for pair in COSTS.values() for text in pair))
     with served(root) as port:
         for number in range(rounds):
-            for text in estimators if number % 2 == 0 else estimators[::-1]:
-                words = ["--spend", text, f"http://127.0.0.1:{port}/{start}", "1300"]
-                done = subprocess.run(
-                    [sys.executable, __file__, *words], capture_output=True, text=True, check=True
-                )
+            for text in COSTED if number % 2 == 0 else COSTED[::-1]:
+                words = ["--spend", text, f"http://127.0.0.1:{port}/{start}", "1300", "3", "32"]
+                done = _run([sys.executable, __file__, *words], number)
                 rows.append({"round": number, "estimator": text, **json.loads(done.stdout)})
     return rows
+
+
+def counts(root: Path, start: str) -> list[dict[str, Any]]:
+    """Instructions of a crawl of the whole site, one request at a time, less those of a crawl of
+    one page: the same whenever they are counted, to some tenths of a percent."""
+    counter = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
+    rows = []
+    with served(root) as port:
+        for text in COSTED:
+            spent = {}
+            for pages in (2, 1300):  # robots.txt is one of them
+                words = ["--spend", text, f"http://127.0.0.1:{port}/{start}", str(pages), "1", "1"]
+                done = _run([*counter, sys.executable, __file__, *words], 0)
+                found = re.search(r"I\s+refs:\s+([\d,]+)", done.stderr)
+                assert found is not None, done.stderr
+                told = json.loads(done.stdout)
+                spent[told["visits"]] = int(found[1].replace(",", ""))
+            (few, least), (visits, whole) = sorted(spent.items())
+            rows.append({"estimator": text, "instructions": (whole - least) / (visits - few)})
+    return rows
+
+
+def _run(words: Sequence[str], seed: int) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        words,
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONHASHSEED": str(seed)},
+    )
 
 
 # -- the page --------------------------------------------------------------------------------------
@@ -383,21 +415,25 @@ def trips_table(rows: list[dict[str, Any]]) -> str:
     return table(heads, lines)
 
 
-def costs_table(rows: list[dict[str, Any]]) -> str:
+def costs_table(rows: list[dict[str, Any]], counted: list[dict[str, Any]]) -> str:
+    work = {row["estimator"]: row["instructions"] for row in counted}
+
     def each(text: str) -> list[float]:
         return [1000 * row["seconds"] / row["visits"] for row in rows if row["estimator"] == text]
 
     lines = []
     for name, (text, without) in COSTS.items():
         ours, theirs = each(text), each(without)
+        added = work[text] - work[without]
         more = sorted(100 * (our / their - 1) for our, their in zip(ours, theirs, strict=True))
         low = certain(len(more))
         lines.append(
             [
                 name,
                 f"`{without}`",
-                f"{statistics.median(ours):.3f}",
-                f"{statistics.median(theirs):.3f}",
+                f"{added / 1000:+,.0f}",
+                f"{100 * added / work[without]:+.1f} %",
+                f"{statistics.median(ours) - statistics.median(theirs):+.3f}",
                 f"{statistics.median(more):+.1f} %",
                 f"{more[low]:+.1f} to {more[-1 - low]:+.1f} %",
             ]
@@ -405,9 +441,10 @@ def costs_table(rows: list[dict[str, Any]]) -> str:
     heads = [
         "what",
         "against",
+        "thousand instructions a page",
+        "of a page's",
         "CPU ms a page",
-        "without",
-        "more, median of rounds",
+        "of a page's, median of rounds",
         "95 % interval",
     ]
     return table(heads, lines)
@@ -437,7 +474,8 @@ def write(page: Path, parts: dict[str, str]) -> None:
 
 def main() -> None:
     if sys.argv[1:2] == ["--spend"]:
-        spend(sys.argv[2], sys.argv[3], int(sys.argv[4]))
+        pages, times, concurrency = map(int, sys.argv[4:7])
+        spend(sys.argv[2], sys.argv[3], pages, times, concurrency)
         return
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", type=Path)
@@ -460,6 +498,7 @@ def main() -> None:
     if len(sites) != 2:
         raise SystemExit("name two sites: one of them is slow in turn")
     trips = kept(args.work, "rtt", partial(round_trips, sites))
+    counted = kept(args.work, "counts", partial(counts, *sites[0]))
     spent = kept(args.work, "costs", partial(costs, *sites[0], args.rounds))
     sets = list(dict.fromkeys(row["set"] for row in rows))
     write(
@@ -472,7 +511,7 @@ def main() -> None:
             "url+lnh, harvest": ablation(rows, sets, "url+lnh", "harvest"),
             "url+lnh, gpr": ablation(rows, sets, "url+lnh", "gpr"),
             "rtt": trips_table(trips),
-            "costs": costs_table(spent),
+            "costs": costs_table(spent, counted),
         },
     )
 
