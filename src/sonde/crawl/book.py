@@ -7,6 +7,7 @@ nothing is committed here: the driver says when.
 
 from __future__ import annotations
 
+import json
 import time
 from array import array
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -198,8 +199,7 @@ class Book:
         """Settle a lease; the gain."""
         explorer = self.explorer
         data: dict[str, Any] = {}
-        if lease.number in self._trips:
-            data["rtt"] = self._clocked(lease)
+        trips = self._clocked(lease) if lease.number in self._trips else ""
         gain = explorer.tell(lease, outcome)
         number = explorer.number_of(lease.node)
         assert number is not None
@@ -220,7 +220,15 @@ class Book:
             self.status[number] = WAITING if retry else DROPPED
             if retry:
                 self.waiting[lease.group] += 1
-        self.journal.log("interrupt" if interrupt else "settle", lease.number, number, data)
+        if trips and data:
+            data["rtt"] = json.loads(trips)
+        self.journal.log(
+            "interrupt" if interrupt else "settle",
+            lease.number,
+            number,
+            data,
+            f'{{"rtt":{trips}}}' if trips else None,
+        )
         self.journal.add(
             "settled",
             (
@@ -320,13 +328,13 @@ class Book:
         if self.explorer.timed:
             self._trips.setdefault(lease.number, []).append((group, round(1e6 * seconds)))
 
-    def _clocked(self, lease: Lease) -> list[int | tuple[Group, int]]:
-        """Tell the model the round trips of a lease; what the log says of them."""
-        told: list[int | tuple[Group, int]] = []
-        for group, micros in self._trips.pop(lease.number, ()):
+    def _clocked(self, lease: Lease) -> str:
+        """Tell the model the round trips of a lease; what the log says of them, as JSON."""
+        told: list[str] = []
+        for group, micros in self._trips.pop(lease.number):
             self.explorer.clock(group, micros / 1e6)
-            told.append(micros if group == lease.group else (group, micros))
-        return told
+            told.append(str(micros) if group == lease.group else json.dumps([group, micros]))
+        return f"[{','.join(told)}]"
 
     def spend(self, spent: Spend, kind: str = "time") -> None:
         """Book what went outside any lease."""

@@ -87,10 +87,13 @@ class Journal:
         lease: int | None = None,
         node: int | None = None,
         data: Any = None,
+        text: str | None = None,
     ) -> None:
-        """The next row of the log."""
+        """The next row of the log, with data, or with their text where it was made already."""
         self.seq += 1
-        self._rows["log"].append((self.seq, kind, lease, node, _told(data) if data else None))
+        if data:
+            text = _told(data)
+        self._rows["log"].append((self.seq, kind, lease, node, text))
         self.dirty = True
 
     def meta(self, key: str, value: Any) -> None:
