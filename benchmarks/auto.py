@@ -407,8 +407,8 @@ COST = """Processor time of whole simulated crawls, medians of five rounds. The 
 
 The cost in a live crawl is measured by `python benchmarks/auto_live.py`: of the 0.97 ms that a
 page of the PostgreSQL manual takes, 9.2 % go into asking, telling and words, where `n:sum` takes
-5.1 %; of the 1.6 ms of a page of the C++ reference, with 70 links a page, 10.4 % (`n:sum`: 5.4 %). Two
-thirds of the difference are the words of links. The bar is 10 %."""
+5.1 %; of the 1.6 ms of a page of the C++ reference, which has 70 links, 10.4 % (`n:sum`: 5.4 %).
+Two thirds of the difference are the words of links. The bar is 10 %."""
 
 
 def main() -> int:

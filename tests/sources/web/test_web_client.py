@@ -365,6 +365,29 @@ def test_silence_slowness_and_rubbish() -> None:
     assert problem(fetch_from(fixed(b"", close=True))[0]) == "disconnected"
 
 
+def test_what_this_process_was_busy_for_does_not_count_against_a_server() -> None:
+    async def dripping(path: str, headers: dict[str, str], writer: asyncio.StreamWriter) -> None:
+        writer.write(answer(b"", length=10_000))
+        for _ in range(100):
+            writer.write(b"x")
+            await writer.drain()
+            await asyncio.sleep(0.05)
+
+    async def body() -> None:
+        async with serving(dripping) as server, Client(OPEN) as client:
+            limits = Limits(total=0.6, min_rate=1_000, grace=0.3)
+            fetching = asyncio.create_task(
+                client.fetch(server.url(), take=Budget(1).take, limits=limits)
+            )
+            await asyncio.sleep(0.1)
+            client.forgive(1.0)
+            outcome = await fetching
+        assert problem(outcome) == "slow"
+        assert outcome.seconds > 1.3
+
+    asyncio.run(body())
+
+
 def test_large_heads() -> None:
     one = fixed(answer(b"ok", "200 OK", "X-Long: " + "x" * 100_000))
     assert problem(fetch_from(one)[0]) == "too-large"

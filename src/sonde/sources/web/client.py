@@ -78,6 +78,7 @@ class Client:
             self._secured()
         self._session: aiohttp.ClientSession | None = None
         self._alarms: set[asyncio.Timeout] = set()
+        self._forgiven = 0.0  # seconds
 
     async def __aenter__(self) -> Client:
         return self
@@ -136,8 +137,13 @@ class Client:
         except OSError as error:
             raise InputError(f"the proxy {host} has no address: {error}") from None
 
+    def _waited(self) -> float:
+        """A clock that stands still while this process is busy."""
+        return time.monotonic() - self._forgiven
+
     def forgive(self, seconds: float) -> None:
-        """This process was busy for so long: what servers were given to answer begins anew."""
+        """This process was busy for so long: it does not count against servers."""
+        self._forgiven += seconds
         for alarm in self._alarms:
             when = alarm.when()
             if when is not None and not alarm.expired():
@@ -270,7 +276,7 @@ class Client:
         if good and wanted is not None and not wanted(media):
             raise _Problem("unwanted-type", media)
         room = min(limits.body, _HOP_BODY) if redirect else limits.body
-        body, cut = await read_body(answer, room, limits)
+        body, cut = await read_body(answer, room, limits, self._waited)
         tally.received += len(body)
         peer = answer.peer if isinstance(answer, Answer) else ""
         seconds = time.monotonic() - began

@@ -87,9 +87,11 @@ def request_head(answer: ClientResponse, hidden: frozenset[str]) -> bytes:
     return "\r\n".join(lines).encode("utf-8", "surrogateescape") + b"\r\n\r\n"
 
 
-async def read_body(answer: ClientResponse, room: int, limits: Limits) -> tuple[bytes, str]:
+async def read_body(
+    answer: ClientResponse, room: int, limits: Limits, clock: Callable[[], float]
+) -> tuple[bytes, str]:
     """The body up to ``room`` bytes, and how it was cut: not, at the ``size``, or ``broken``."""
-    began = time.monotonic()
+    began = clock()
     parts: list[bytes] = []
     size = 0
     content = answer.content
@@ -103,7 +105,7 @@ async def read_body(answer: ClientResponse, room: int, limits: Limits) -> tuple[
             if size > room:
                 parts[-1] = part[: len(part) - (size - room)]
                 return b"".join(parts), "size"
-            took = time.monotonic() - began
+            took = clock() - began
             if took > limits.grace and size < limits.min_rate * took:
                 raise TooSlow(f"{size} bytes in {took:.0f} s")
     except aiohttp.ClientPayloadError:
