@@ -307,7 +307,7 @@ def costs(root: Path, start: str, rounds: int) -> list[dict[str, Any]]:
 
 def counts(root: Path, start: str) -> list[dict[str, Any]]:
     """Instructions of a crawl of the whole site, one request at a time, less those of a crawl of
-    one page: the same whenever they are counted, to some tenths of a percent."""
+    one page: the same to 1 % whenever they are counted."""
     counter = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
     rows = []
     with served(root) as port:
