@@ -37,8 +37,8 @@ ORDER BY settled, leases.number
 """
 
 
-def export_wacz(run: RunReader, path: Path) -> int:
-    """Write the file; how many answers are in it."""
+def export_wacz(run: RunReader, path: Path) -> None:
+    """Write the file."""
     numbers = numbered(run.pages) if run.pages.is_dir() else []
     if not numbers:
         raise InputError(f"{run.folder}: kept no pages (pages = false), and WACZ is made of them")
@@ -81,7 +81,6 @@ def export_wacz(run: RunReader, path: Path) -> int:
         add("datapackage.json", iter((description,)))
         digest = {"path": "datapackage.json", "hash": resources[-1]["hash"]}
         add("datapackage-digest.json", iter((json.dumps(digest).encode(),)))
-    return len(lines)
 
 
 class _Whole(io.RawIOBase):

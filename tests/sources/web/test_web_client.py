@@ -332,16 +332,17 @@ def test_a_connection_that_ends_early_gives_what_came() -> None:
     assert (response.body, response.cut) == (b"half", "broken")
 
 
+async def dripping(path: str, headers: dict[str, str], writer: asyncio.StreamWriter) -> None:
+    writer.write(answer(b"", length=10_000))
+    for _ in range(100):
+        writer.write(b"x")
+        await writer.drain()
+        await asyncio.sleep(0.05)
+
+
 def test_silence_slowness_and_rubbish() -> None:
     async def silent(path: str, headers: dict[str, str], writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(10)
-
-    async def dripping(path: str, headers: dict[str, str], writer: asyncio.StreamWriter) -> None:
-        writer.write(answer(b"", length=10_000))
-        for _ in range(100):
-            writer.write(b"x")
-            await writer.drain()
-            await asyncio.sleep(0.05)
 
     async def slow_head(path: str, headers: dict[str, str], writer: asyncio.StreamWriter) -> None:
         for byte in answer(b"x" * 10):
@@ -366,13 +367,6 @@ def test_silence_slowness_and_rubbish() -> None:
 
 
 def test_what_this_process_was_busy_for_does_not_count_against_a_server() -> None:
-    async def dripping(path: str, headers: dict[str, str], writer: asyncio.StreamWriter) -> None:
-        writer.write(answer(b"", length=10_000))
-        for _ in range(100):
-            writer.write(b"x")
-            await writer.drain()
-            await asyncio.sleep(0.05)
-
     async def body() -> None:
         async with serving(dripping) as server, Client(OPEN) as client:
             limits = Limits(total=0.6, min_rate=1_000, grace=0.3)
