@@ -26,7 +26,7 @@ from sonde.crawl.beginning import resumed_run
 from sonde.errors import InputError, StoreError
 from sonde.explorer import Explorer
 from sonde.protocols import Allowance
-from sonde.records import Failure, Link, Node, Outcome, Place, Visit
+from sonde.records import Failure, Link, Node, Outcome, Place, Spend, Visit
 from sonde.store.reading import DATABASE, RunReader
 from sonde.store.run import Run
 from sonde.store.schema import VERSION
@@ -204,6 +204,21 @@ def test_round_trips_are_logged_with_what_they_brought(tmp_path: Path) -> None:
                 (json.dumps(told) if told else None, 10 * seq),
             )
     assert _told_again(tmp_path / "older") == _told_again(tmp_path / "run")
+
+
+def test_round_trips_stand_beside_what_else_is_said_of_a_visit(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run", {})
+    told = book.Book(Explorer("url", grouped=True), run, Spend(requests=1))
+    told.add_seeds([("http://a.example/", "a.example")])
+    lease = told.ask(None)
+    assert lease is not None
+    told.clock(lease, "a.example", 0.25)
+    told.clock(lease, "b.example", 0.5)
+    told.tell(lease, Failure("gone", spent=Spend(requests=1, cost=2.0)))
+    run.close()
+    with RunReader(tmp_path / "run") as reader:
+        ((data,),) = reader.rows("SELECT data FROM log WHERE kind = 'settle'")
+    assert json.loads(data) == {"cost": 2.0, "rtt": [250_000, ["b.example", 500_000]]}
 
 
 class Recorded:
