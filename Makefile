@@ -47,7 +47,7 @@ figures: $(VENV)/.ready
 	$(BIN)/python docs/cli_reference.py
 
 # Installed in place: only the compiled kernels can be out of date.
-KERNELS := pyproject.toml setup.py $(wildcard src/sonde/kernels/*.py src/sonde/kernels/*.pxd)
+KERNELS := pyproject.toml setup.py $(wildcard src/sonde/kernels/*.p* src/sonde/kernels/*/*.p*)
 
 $(VENV)/.created:
 	$(PYTHON) -m venv $(VENV)

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sonde.crawl import assembly, book, crawl
+from sonde.crawling import assembly, book, crawl
 from sonde.explorer import Explorer
 
 SERVER = (

@@ -29,7 +29,7 @@ from peers_overlay import Article, articles, neighbourhood, overlay_graph, shelv
 
 from sonde import Link, Visit, crawl
 from sonde.cli.overlay import row
-from sonde.crawl import Crawl, Interview, Settled, Stopped
+from sonde.crawling import Crawl, Interview, Settled, Stopped
 from sonde.lab.gossip import compare_forms
 from sonde.lab.protocol import draw
 from sonde.peers import Peer, Shelf, gossip
@@ -344,7 +344,7 @@ def _people(data: Path) -> Iterator[str]:
     yield (
         "Accounts of a social network as people: each answers with what it has said of the topic,"
         f" and names at most {_NAMED} others. {_QUESTIONS} questions, 3 seeds, means of 10 draws;"
-        " asked and told through `sonde.crawl.Interview`."
+        " asked and told through `sonde.crawling.Interview`."
     )
     words = ("happy", "weird", "jazz")
     totals: dict[str, list[str]] = {estimator: [] for estimator in ESTIMATORS}

@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from sonde.kernels import coverage as kernel
+from sonde.kernels.graphs import coverage as kernel
 from sonde.seeds import Network, select
 from sonde.seeds.tables import markdown
 

@@ -29,7 +29,7 @@ from crawl_sites import Site
 from search_server import Engine, docstrings
 from social_server import POSTS, Network, Windows, read_posts
 
-from sonde.crawl import Crawl, Settled
+from sonde.crawling import Crawl, Settled
 from sonde.estimators import DEFAULT
 from sonde.sources.web.page import read_page
 

@@ -32,9 +32,9 @@ from urllib.parse import unquote
 import numpy as np
 
 from sonde.cli import main as sonde
-from sonde.crawl import crawl
+from sonde.crawling import crawl
 from sonde.judging import hits_and_backtracks
-from sonde.kernels.harvest import followed
+from sonde.kernels.graphs.harvest import followed
 from sonde.lab.crawls import Crawl
 from sonde.lab.protocol import draw
 from sonde.lab.statistics import Mean, mean

@@ -85,7 +85,7 @@ async def serve(root: Path) -> None:
 
 
 def run_sonde(start: str, pages: int, *, warc: bool, text: bool) -> int:
-    from sonde.crawl import crawl
+    from sonde.crawling import crawl
 
     with tempfile.TemporaryDirectory() as folder:
         result = crawl(
@@ -226,7 +226,7 @@ def contend(name: str, start: str, pages: int) -> None:
 def idle(name: str) -> None:
     """What importing costs, which is no part of a page."""
     modules = {
-        "sonde": ["sonde.crawl", "sonde.crawl.web", "sonde.kernels"],
+        "sonde": ["sonde.crawling", "sonde.crawling.web", "sonde.kernels"],
         "Scrapy": ["scrapy.crawler", "scrapy.linkextractors", "selectolax.lexbor"],
         "bare": ["aiohttp", "can_ada", "selectolax.lexbor", "uvloop"],
     }
@@ -241,7 +241,7 @@ def idle(name: str) -> None:
 def known_urls(count: int) -> None:
     """Resident memory with so many URLs known to the explorer and the book of a crawl. Every link
     has words of its own, as many as there can be."""
-    from sonde.crawl.book import Book
+    from sonde.crawling.book import Book
     from sonde.explorer import Explorer
     from sonde.records import Link, Spend, Visit
     from sonde.sources.words import link_words

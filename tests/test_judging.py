@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sonde.errors import InputError
 from sonde.judging import Merit, judge
-from sonde.kernels import harvest
+from sonde.kernels.graphs import harvest
 from sonde.lab.protocol import Protocol
 from sonde.simulation import simulate
 from sonde.sources.graph import Graph

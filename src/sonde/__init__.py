@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from sonde.budgets import Budget, Bytes, Cost, Requests, Seconds
-from sonde.crawl import Crawl, CrawlResult, crawl
+from sonde.crawling import Crawl, CrawlResult, crawl
 from sonde.errors import (
     EstimatorError,
     GraphError,

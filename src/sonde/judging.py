@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sonde.errors import InputError
-from sonde.kernels.harvest import best_first
+from sonde.kernels.graphs.harvest import best_first
 from sonde.protocols import Floats
 
 

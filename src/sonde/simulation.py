@@ -20,7 +20,7 @@ from sonde.estimators import DEFAULT, Estimator, Oracle, assemble, estimator_fro
 from sonde.estimators.features import placed
 from sonde.explorer import Explorer
 from sonde.judging import Steps, judge
-from sonde.kernels.harvest import followed
+from sonde.kernels.graphs.harvest import followed
 from sonde.objectives import objective_from
 from sonde.protocols import CustomEstimator, Floats, Objective
 from sonde.records import Lease, Link, Node, Visit

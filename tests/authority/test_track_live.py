@@ -29,12 +29,12 @@ from track_sites import (
     tracked,
 )
 
-from sonde.authority.live import LiveTracker, Looked, Ranked, learning
 from sonde.cli import main
-from sonde.crawl import Crawl
+from sonde.crawling import Crawl
 from sonde.errors import InputError
 from sonde.store.reading import RunReader
 from sonde.store.standings import Standings
+from sonde.track import LiveTracker, Looked, Ranked, learning
 
 PAGES = 60
 WINDOW = 3 * DAY

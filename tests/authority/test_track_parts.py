@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde.authority.live import Clock, Plan
-from sonde.authority.live.rate import HOUR, Rate
 from sonde.errors import InputError, SpecError, StoreError
 from sonde.sources.web.alternates import feeds_of
 from sonde.store.citations import RANKING, Citations
+from sonde.track import Clock, Plan
+from sonde.track.rate import HOUR, Rate
 
 
 def store() -> Citations:

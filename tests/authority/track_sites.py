@@ -14,8 +14,8 @@ from typing import Any
 
 from aiohttp import web
 
-from sonde.authority.live import Clock, LiveTracker
-from sonde.crawl import Crawl
+from sonde.crawling import Crawl
+from sonde.track import Clock, LiveTracker
 
 DAY = 86_400.0
 BEGIN = 1_800_000_000.0

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from sonde.crawl import Crawl, Settled, Stopped
+from sonde.crawling import Crawl, Settled, Stopped
 
 
 def child(order: dict[str, Any], out: int) -> None:

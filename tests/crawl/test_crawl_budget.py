@@ -11,7 +11,7 @@ from aiohttp import web
 from crawl_sites import FAST, Site, html, prose, tree
 
 from sonde.budgets import Budget
-from sonde.crawl import Crawl, Settled, crawl
+from sonde.crawling import Crawl, Settled, crawl
 from sonde.errors import InputError
 
 

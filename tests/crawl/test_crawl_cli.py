@@ -18,7 +18,7 @@ from crawl_sites import Site, html, prose, tree
 
 from sonde.cli import crawl as command
 from sonde.cli import demo
-from sonde.crawl import Settings, read_config
+from sonde.crawling import Settings, read_config
 from sonde.errors import InputError
 from sonde.store.reading import DATABASE
 

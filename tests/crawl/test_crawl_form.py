@@ -17,7 +17,7 @@ from crawl_sites import Site
 from search_server import Engine, docstrings
 
 from sonde.cli import main
-from sonde.crawl import Crawl, Progress
+from sonde.crawling import Crawl, Progress
 from sonde.errors import InputError
 
 FAST: dict[str, Any] = {"delay": 0, "allow_private": True, "contact": "tests@localhost"}

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sonde.cli import main
-from sonde.crawl import Crawl, kinds
+from sonde.crawling import Crawl, kinds
 from sonde.errors import InputError
 from sonde.protocols import Allowance
 from sonde.records import Link, Outcome, Visit

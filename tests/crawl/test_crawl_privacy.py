@@ -18,7 +18,7 @@ from social_server import Network
 from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
 
 from sonde.cli import main
-from sonde.crawl import Crawl
+from sonde.crawling import Crawl
 from sonde.errors import InputError
 from sonde.sources.pseudonyms import Pseudonyms
 from sonde.sources.web.secret import Secret

@@ -21,8 +21,8 @@ from aiohttp import web
 from crawl_sites import FAST, Site, tree
 
 from sonde.cli.hindsight import explorer_of, retold
-from sonde.crawl import Crawl, book
-from sonde.crawl.beginning import resumed_run
+from sonde.crawling import Crawl, book
+from sonde.crawling.beginning import resumed_run
 from sonde.errors import InputError, StoreError
 from sonde.explorer import Explorer
 from sonde.protocols import Allowance
@@ -342,7 +342,7 @@ def test_a_newer_database_is_left_alone(tmp_path: Path) -> None:
 
 FULL = """
 import resource, signal, sys
-from sonde.crawl import Crawl
+from sonde.crawling import Crawl
 from sonde.errors import StoreError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))

@@ -20,7 +20,7 @@ from crawl_sites import Site
 from social_server import Network, Windows, real_posts
 
 from sonde.cli import main
-from sonde.crawl import Crawl
+from sonde.crawling import Crawl
 from sonde.errors import InputError
 from sonde.scorers import f
 from sonde.sources.social.networks import MASTODON

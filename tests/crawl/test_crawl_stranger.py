@@ -20,8 +20,8 @@ from rich.console import Console
 
 from sonde.cli import main
 from sonde.cli.display import JsonDisplay, LineDisplay, LiveDisplay, display_for
-from sonde.crawl import Crawl, Progress, Settled
-from sonde.crawl.scope import Scope
+from sonde.crawling import Crawl, Progress, Settled
+from sonde.crawling.scope import Scope
 from sonde.errors import InputError
 from sonde.store.reading import RunReader
 
@@ -170,7 +170,7 @@ def test_the_display_suits_the_terminal(
 
 INTERRUPTED = """
 import sys
-from sonde.crawl import Crawl
+from sonde.crawling import Crawl
 
 url, folder, how = sys.argv[1:]
 crawl = Crawl(url, path=folder, topic="tide", delay=0, per_host=8, allow_private=True)

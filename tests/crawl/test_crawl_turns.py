@@ -8,7 +8,7 @@ import pytest
 from aiohttp import web
 from crawl_sites import Site, html, prose
 
-from sonde.crawl import Crawl, CrawlResult
+from sonde.crawling import Crawl, CrawlResult
 
 LONGEST = 60.0  # seconds, for what takes one or two
 

@@ -13,7 +13,7 @@ import trustme
 from aiohttp import web
 from crawl_sites import FAST, Handler, Site, html, prose, tree
 
-from sonde.crawl import Crawl, Settled, crawl
+from sonde.crawling import Crawl, Settled, crawl
 from sonde.errors import InputError
 
 

@@ -14,7 +14,7 @@ from aiohttp import web
 from crawl_sites import Site, html, prose
 
 from sonde.cli import main
-from sonde.crawl import Crawl
+from sonde.crawling import Crawl
 from sonde.lab.data import Recipe, build
 from sonde.store.fastwarc import WarcRecord, WarcRecordType
 from sonde.store.wacz import surt

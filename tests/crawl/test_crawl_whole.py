@@ -14,7 +14,7 @@ from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untype
 
 from pdf_files import pdf_of
 from sonde import Crawl, Link, Visit
-from sonde.crawl import Settled, Stopped
+from sonde.crawling import Settled, Stopped
 
 
 def records(folder: Path) -> dict[str, str]:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from sonde import InputError, simulate
 from sonde.cli import main
-from sonde.crawl.interview import Interview, links_from
+from sonde.crawling.interview import Interview, links_from
 from sonde.records import Failure, Link, Skip, Visit
 from sonde.sources.graph import Graph, topical
 from sonde.store.reading import RunReader

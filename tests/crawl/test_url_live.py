@@ -18,7 +18,7 @@ import pytest
 from aiohttp import web
 from crawl_sites import FAST, Site, html, prose
 
-from sonde.crawl import Crawl
+from sonde.crawling import Crawl
 from sonde.estimators.features import with_ingredients
 from sonde.store.export import export_parquet
 from sonde.store.reading import RunReader

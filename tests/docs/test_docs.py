@@ -18,8 +18,8 @@ import pytest
 import sonde
 from docs.pages import ROOT, Block, blocks, commands, matches, pages, run_page
 from sonde import cli
-from sonde.crawl.events import STOPS
-from sonde.crawl.settings import Settings
+from sonde.crawling.events import STOPS
+from sonde.crawling.settings import Settings
 from sonde.sources.social.description import read_description
 from sonde.sources.web.exchange import REASONS
 

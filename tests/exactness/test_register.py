@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.kernels import register
+from sonde.kernels.model import register
 from uncompiled import uncompiled
 
 MODULES = (register, uncompiled(register))

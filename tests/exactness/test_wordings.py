@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sonde.explorer import Explorer
-from sonde.kernels import wordings
+from sonde.kernels.model import wordings
 from sonde.records import Failure, Node, Outcome
 from sonde.simulation import recorded_visits
 from sonde.sources.graph import Graph

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sonde.errors import InputError
-from sonde.kernels.dominance import dominators, reach
-from sonde.kernels.paths import Walker
+from sonde.kernels.graphs.dominance import dominators, reach
+from sonde.kernels.graphs.paths import Walker
 from sonde.lab.bounds import bound
 from sonde.lab.crawls import Crawl
 from sonde.lab.exact import exact

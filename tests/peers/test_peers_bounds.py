@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from sonde import simulate
 from sonde.cli import main
-from sonde.crawl import Crawl, CrawlResult
+from sonde.crawling import Crawl, CrawlResult
 from sonde.lab.gossip import simulate_gossip
 from sonde.peers import Gossip, Peer, Shelf, gossip
 from sonde.peers import peer as peer_module

@@ -16,7 +16,7 @@ from peers_real import TOPIC, colony, overlay
 
 from sonde import simulate
 from sonde.cli import main
-from sonde.crawl import Crawl, Settled, Stopped
+from sonde.crawling import Crawl, Settled, Stopped
 from sonde.peers import gossip
 from sonde.sources.graph import Graph
 from sonde.sources.peers import exchange

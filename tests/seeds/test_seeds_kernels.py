@@ -13,7 +13,7 @@ import seeds_reference as reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde.kernels import coverage
+from sonde.kernels.graphs import coverage
 from sonde.seeds import Network
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde.kernels import spelling
+from sonde.kernels.text import spelling
 from sonde.simulation import recorded_visits, simulate
 from sonde.sources import words as words_of_links
 from sonde.sources.graph import Graph

@@ -22,7 +22,7 @@ import pytest
 from sonde import cli
 from sonde.cli import explain, export, show
 from sonde.cli.hindsight import explorer_of, hindsight, retold
-from sonde.crawl import Crawl, CrawlResult
+from sonde.crawling import Crawl, CrawlResult
 from sonde.errors import InputError
 from sonde.simulation import simulate
 from sonde.sources.graph import Graph
@@ -268,7 +268,7 @@ def test_a_crawl_goes_on_after_its_archive_was_cut(tmp_path: Path, port: int) ->
 
 CHILD = """
 import sys
-from sonde.crawl import Crawl
+from sonde.crawling import Crawl
 Crawl(sys.argv[1], path=sys.argv[2], topic="tide gauge", budget=500, delay=0.02, scope="web",
       allow_private=True, concurrency=4).run_to_end()
 """

@@ -11,7 +11,7 @@ import numpy as np
 
 from sonde.audit.order import order_of, verdict
 from sonde.audit.polling import Poll, PolledHost
-from sonde.crawl.events import STOPS
+from sonde.crawling.events import STOPS
 from sonde.protocols import Floats
 from sonde.sources.web.place import Surroundings
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sonde.crawl import Crawl
-from sonde.crawl.assembly import HTML
-from sonde.crawl.beginning import Intent
-from sonde.crawl.kinds import chosen
-from sonde.crawl.loop import new_loop
+from sonde.crawling import Crawl
+from sonde.crawling.assembly import HTML
+from sonde.crawling.beginning import Intent
+from sonde.crawling.kinds import chosen
+from sonde.crawling.loop import new_loop
 from sonde.scorers.document import Document, Scores
 from sonde.sources.web.address import origin_of
 from sonde.store.reading import RunReader

@@ -19,7 +19,7 @@ Invariants, each a property test:
 1. A crawler sees the links of what it has crawled, when it crawled it, and nothing else. The
    samplers, which know everybody, are yardsticks and are named so.
 2. Expansion and recrawl policies are the same code in simulation and live
-   (``sonde.kernels.expansion``, ``sonde.kernels.recrawl``).
+   (``sonde.kernels.citations.expansion``, ``sonde.kernels.citations.recrawl``).
 3. The same graph and seed give the same crawl, compiled or not.
 """
 

@@ -2,7 +2,7 @@
 
 G_t holds the links that arrived within the window before t, K_t its most cited nodes. The crawl
 begins one window after the first arrival, and at each step crawls a new node or an old one (see
-``sonde.kernels.tracking``). Measures, at some times t:
+``sonde.kernels.citations.tracking``). Measures, at some times t:
 
 - *crawl performance*: the share of K_t that was visited;
 - *discovery performance*: the share of K_t that was visited or is on the frontier;
@@ -24,7 +24,7 @@ from sonde.authority.start import start_node
 from sonde.authority.timegraph import TimeGraph
 from sonde.durations import seconds_from
 from sonde.errors import InputError, SpecError
-from sonde.kernels.recrawl import POLICIES
+from sonde.kernels.citations.recrawl import POLICIES
 from sonde.protocols import Floats
 
 EXPANSIONS = ("sample-u", "crawl-gai", "crawl-ai")

@@ -12,8 +12,8 @@ from typing import Any
 
 from sonde.cli.printing import harmless, number
 from sonde.cli.show import budget as budget_of
-from sonde.crawl.events import STOPS
-from sonde.crawl.interview import Interview
+from sonde.crawling.events import STOPS
+from sonde.crawling.interview import Interview
 from sonde.errors import InputError
 from sonde.store.reading import DATABASE, RunReader
 from sonde.store.summary import RANKED, totals

@@ -20,8 +20,8 @@ from sonde.audit.sheet import LEADER_HEADS, comparison, leader_rows, unread, wri
 from sonde.cli.display import duration
 from sonde.cli.printing import harmless, print_table
 from sonde.cli.stopping import heeding_signals
-from sonde.crawl import Crawl
-from sonde.crawl.loop import new_loop
+from sonde.crawling import Crawl
+from sonde.crawling.loop import new_loop
 from sonde.errors import InputError
 from sonde.sources.web.address import group_of
 from sonde.store.replacing import new_folder

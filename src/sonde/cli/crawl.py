@@ -14,10 +14,10 @@ from sonde.cli.display import Display, display_for, duration, nouns_of
 from sonde.cli.ending import print_best, say_end
 from sonde.cli.printing import harmless
 from sonde.cli.stopping import heeding_signals
-from sonde.crawl import Crawl, CrawlResult, Settings, read_config
-from sonde.crawl.beginning import Intent
-from sonde.crawl.kinds import chosen, kind_named
-from sonde.crawl.loop import new_loop
+from sonde.crawling import Crawl, CrawlResult, Settings, read_config
+from sonde.crawling.beginning import Intent
+from sonde.crawling.kinds import chosen, kind_named
+from sonde.crawling.loop import new_loop
 from sonde.errors import InputError
 from sonde.sources.options import as_data, texts_to_data
 from sonde.sources.web.address import group_of

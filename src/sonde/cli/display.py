@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sonde.cli.printing import harmless
-from sonde.crawl import Crawl, Progress, Settled, Stopped
+from sonde.crawling import Crawl, Progress, Settled, Stopped
 
 _LINE_EVERY = 5.0
 _SHOWN = 5

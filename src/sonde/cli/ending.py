@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from sonde.cli.printing import harmless
-from sonde.crawl import STOPS, CrawlResult
+from sonde.crawling import STOPS, CrawlResult
 from sonde.sources.web.exchange import REASONS
 from sonde.store import summary
 from sonde.store.reading import RunReader

@@ -11,7 +11,7 @@ from typing import Any
 
 from sonde.cli.hindsight import Moment, explorer_of, hindsight
 from sonde.cli.printing import amount, harmless, number, print_table
-from sonde.crawl.naming import possible_names
+from sonde.crawling.naming import possible_names
 from sonde.errors import InputError
 from sonde.sources.peers.wire import REASONS as PEER_REASONS
 from sonde.sources.web.exchange import REASONS

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from sonde.crawl.naming import possible_names
+from sonde.crawling.naming import possible_names
 from sonde.store.forgetting import forget
 from sonde.store.reading import RunReader
 from sonde.store.tracing import trace

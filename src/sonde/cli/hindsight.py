@@ -6,8 +6,8 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
-from sonde.crawl.resume import retell
-from sonde.crawl.settings import Settings
+from sonde.crawling.resume import retell
+from sonde.crawling.settings import Settings
 from sonde.errors import InputError
 from sonde.explorer import Explorer, Opinion
 from sonde.records import Visit

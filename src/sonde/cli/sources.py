@@ -8,7 +8,7 @@ from dataclasses import MISSING, Field, fields
 from typing import Any
 
 from sonde.cli.printing import harmless
-from sonde.crawl.kinds import BUILT_IN, built_in, loaded, offered
+from sonde.crawling.kinds import BUILT_IN, built_in, loaded, offered
 from sonde.errors import InputError
 from sonde.sources.kind import Kind
 

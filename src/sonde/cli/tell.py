@@ -12,7 +12,7 @@ from typing import Any
 
 from sonde.cli.ask import names_from
 from sonde.cli.printing import harmless, number
-from sonde.crawl.interview import Interview, checked_name, links_from
+from sonde.crawling.interview import Interview, checked_name, links_from
 from sonde.errors import InputError
 from sonde.records import Failure, Link, Outcome, Skip, Visit
 

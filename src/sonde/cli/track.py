@@ -9,16 +9,16 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from sonde.authority.live import STOPS, LiveTracker, Looked, Ranked
-from sonde.authority.live.plan import EXPANSIONS
 from sonde.authority.tracking import RECRAWLS
 from sonde.cli.display import duration
 from sonde.cli.printing import harmless, print_table
 from sonde.cli.stopping import heeding_signals
-from sonde.crawl.loop import new_loop
+from sonde.crawling.loop import new_loop
 from sonde.durations import seconds_from
 from sonde.store.reading import RunReader
 from sonde.store.standings import Standing, Standings
+from sonde.track import STOPS, LiveTracker, Looked, Ranked
+from sonde.track.plan import EXPANSIONS
 
 _EPILOG = """examples:
   sonde track run/ --top 500 --window 7d --per-hour 200

@@ -34,18 +34,15 @@ from importlib.util import spec_from_file_location
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
-NAMES = (
-    "dice frontier boxes tournament linear regression chance custom chooser experts register "
-    "wordings links signals neighbourhood second cash navigation places feedback quickness "
-    "relevance words ratios yields forecast spelling model replay "
-    "weights summit expansion recrawl discovery tracking "
-    "utf8 folding wikidump wikimarks wikitext"
-).split()
+_FOLDER = Path(__file__).parent
+
+PACKAGES = ("model", "text", "citations")
+"""The sub-packages whose kernels a caller asks for by engine."""
 
 
 def compiled() -> bool:
     """Whether the kernels were compiled when this package was installed."""
-    return not str(importlib.import_module("sonde.kernels.replay").__file__).endswith(".py")
+    return not str(importlib.import_module("sonde.kernels.model.replay").__file__).endswith(".py")
 
 
 class _SourceOnly(PathFinder):
@@ -53,15 +50,25 @@ class _SourceOnly(PathFinder):
 
     @classmethod
     def find_spec(cls, fullname, path=None, target=None):
-        source = Path(__file__).with_name(fullname.rpartition(".")[2] + ".py")
-        if not fullname.startswith(f"{__name__}.") or not source.exists():
+        if not fullname.startswith(f"{__name__}."):
+            return None
+        source = _FOLDER.joinpath(*fullname.removeprefix(f"{__name__}.").split("."))
+        if source.is_dir():
+            return None
+        source = source.with_suffix(".py")
+        if not source.exists():
             return None
         loader = SourceFileLoader(fullname, str(source))
         return spec_from_file_location(fullname, source, loader=loader)
 
 
 def _import_all() -> dict[str, ModuleType]:
-    return {name: importlib.import_module(f"{__name__}.{name}") for name in NAMES}
+    return {
+        path.stem: importlib.import_module(f"{__name__}.{package}.{path.stem}")
+        for package in PACKAGES
+        for path in sorted((_FOLDER / package).glob("*.py"))
+        if path.stem != "__init__"
+    }
 
 
 @cache

@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 
 from sonde.errors import InputError
-from sonde.kernels.dominance import closed, dominators, relaxed
-from sonde.kernels.multipliers import price_in, slack
-from sonde.kernels.paths import Walker
+from sonde.kernels.graphs.dominance import closed, dominators, relaxed
+from sonde.kernels.graphs.multipliers import price_in, slack
+from sonde.kernels.graphs.paths import Walker
 from sonde.lab.crawls import Crawl
 from sonde.lab.exact import exact
 from sonde.lab.territory import Numbers, Territory

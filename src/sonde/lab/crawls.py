@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sonde import kernels
 from sonde.errors import InputError
 from sonde.estimators import Estimator, assemble, estimator_from
-from sonde.kernels.along import along
+from sonde.kernels.model.along import along
 from sonde.lab.territory import Numbers, scoring_in_reach, value_of
 from sonde.protocols import Floats
 from sonde.sources.graph import Graph

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sonde import extras
-from sonde.kernels.dominance import dominators, reach
+from sonde.kernels.graphs.dominance import dominators, reach
 from sonde.lab.territory import Numbers, Territory
 from sonde.protocols import Floats
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sonde.kernels.dominance import reach
+from sonde.kernels.graphs.dominance import reach
 from sonde.protocols import Floats
 from sonde.sources.graph import Graph
 

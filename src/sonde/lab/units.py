@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from sonde import __version__
 from sonde.judging import hits_and_backtracks
-from sonde.kernels.harvest import followed
+from sonde.kernels.graphs.harvest import followed
 from sonde.lab.bounds import bound
 from sonde.lab.crawls import Crawl
 from sonde.lab.protocol import Setting

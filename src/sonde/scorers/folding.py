@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from sonde.kernels.folding import Folding
+from sonde.kernels.text.folding import Folding
 
 _SPELT = {
     "œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i",

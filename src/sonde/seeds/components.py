@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sonde.extras import scipy
-from sonde.kernels import coverage as kernels
+from sonde.kernels.graphs import coverage as kernels
 from sonde.seeds.coverage import Coverage
 from sonde.seeds.network import Network, Nodes, Units
 from sonde.seeds.weights import DepthWeights

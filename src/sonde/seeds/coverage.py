@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from sonde.errors import InputError
-from sonde.kernels import coverage as kernels
+from sonde.kernels.graphs import coverage as kernels
 from sonde.seeds.amounts import Amounts
 from sonde.seeds.network import Flags, Network, Nodes, Units
 

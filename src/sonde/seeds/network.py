@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sonde.errors import GraphError
-from sonde.kernels import coverage as kernels
+from sonde.kernels.graphs import coverage as kernels
 
 Nodes = npt.NDArray[np.int32]
 Units = npt.NDArray[np.int64]

@@ -8,7 +8,7 @@ sign than in a text.
 
 from __future__ import annotations
 
-from sonde.kernels.spelling import spelled
+from sonde.kernels.text.spelling import spelled
 
 MOST = 16
 """How many words of a link count, the anchor's first."""

@@ -9,7 +9,7 @@ from graph_reference import same
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sonde.kernels import adjacency, naming
+from sonde.kernels.graphs import adjacency, naming
 from sonde.sources.graph import Graph, edges, names
 from uncompiled import uncompiled
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from sonde.kernels import basenames
-from sonde.kernels import places as kernel
+from sonde.kernels.html import basenames
+from sonde.kernels.model import places as kernel
 from sonde.records import Link, Place
 from sonde.sources.graph import Graph
 from sonde.sources.web.address import normalise

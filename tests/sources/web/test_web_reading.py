@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tree_walk import Walk
 
-from sonde.kernels import markup, orderly, reach
+from sonde.kernels.html import markup, orderly, reach
 from sonde.sources.web import nesting, reading
 from sonde.sources.web.charset import decode
 from sonde.sources.web.reading import read

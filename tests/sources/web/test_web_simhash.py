@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sonde.kernels import prints
+from sonde.kernels.text import prints
 from sonde.sources.web import simhash as room
 from sonde.sources.web.simhash import simhash, word_pairs
 from uncompiled import uncompiled

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sonde import kernels
-from sonde.kernels import targets
+from sonde.kernels.html import targets
 from sonde.sources.web.reading import PageLink
 from uncompiled import uncompiled
 

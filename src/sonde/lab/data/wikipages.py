@@ -15,7 +15,7 @@ from typing import Any
 from xml.parsers import expat
 from xml.sax.saxutils import unescape
 
-from sonde.kernels import wikidump
+from sonde.kernels.text import wikidump
 from sonde.lab.data import bzip
 from sonde.lab.data.sheaf import Sheaf
 from sonde.lab.data.titles import Resolver, Titles

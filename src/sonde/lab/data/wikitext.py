@@ -27,8 +27,8 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sonde.kernels import wikimarks
-from sonde.kernels import wikitext as kernel
+from sonde.kernels.text import wikimarks
+from sonde.kernels.text import wikitext as kernel
 
 _TABLE = re.compile(r"\n[ \t:]*(?:\{\|.*|\|-.*|\|\}|\|\+)")
 _CELL = re.compile(r"""\n[ \t]*+[|!](?:\s*+[\w-]++\s*+=\s*+(?:"[^"\n]*+"|[\w%]++))++\s*+\|""")

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sonde.errors import GraphError
-from sonde.kernels import adjacency
+from sonde.kernels.graphs import adjacency
 from sonde.sources.graph.names import MOST, Scalar
 
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sonde.errors import GraphError
-from sonde.kernels import naming
+from sonde.kernels.graphs import naming
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 Numbers: TypeAlias = npt.NDArray[np.int32]

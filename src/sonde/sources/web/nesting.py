@@ -7,9 +7,9 @@ stop nesting at 512; here the page ends there, or where its attributes are too m
 
 from __future__ import annotations
 
-from sonde.kernels import markup
-from sonde.kernels.names import Names
-from sonde.kernels.reach import reach
+from sonde.kernels.html import markup
+from sonde.kernels.html.names import Names
+from sonde.kernels.html.reach import reach
 
 MAX_DEPTH = 512
 MAX_ATTRIBUTES = 1_000

@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from selectolax.lexbor import LexborHTMLParser
 
-from sonde.kernels.markup import scan
-from sonde.kernels.names import Names
-from sonde.kernels.orderly import RULES, orderly
-from sonde.kernels.targets import followed
+from sonde.kernels.html.markup import scan
+from sonde.kernels.html.names import Names
+from sonde.kernels.html.orderly import RULES, orderly
+from sonde.kernels.html.targets import followed
 
 from .address import Base
 from .nesting import ELEMENTS, MAX_ATTRIBUTES, MAX_DEPTH, shallow

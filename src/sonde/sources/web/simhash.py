@@ -14,7 +14,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from sonde.kernels import prints
+from sonde.kernels.text import prints
 
 NEAR = 3
 """Fingerprints that differ in at most so many bits belong to nearly the same text."""

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sonde.kernels import prints
+from sonde.kernels.text import prints
 
 from .address import group_of, template_of
 from .simhash import word_pairs

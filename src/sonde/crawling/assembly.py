@@ -1,0 +1,292 @@
+"""From a response to a visit: read, scored, its links sorted into those to follow and the rest.
+
+A page's worth counts once: a page that another one has already said (nearly the same words), and
+one that asks not to be indexed, score 0; their links may still be followed. A link's promise is
+its score times what its place still yields (see ``sources.web.traps``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from sys import intern
+
+from sonde.crawling.book import VISITED, Book
+from sonde.crawling.hosts import Hosts
+from sonde.crawling.memory import Memory
+from sonde.crawling.scope import Scope
+from sonde.crawling.settings import Settings
+from sonde.kernels.html.targets import gathered, grouped, unsettled
+from sonde.records import Failure, Lease, Link, Outcome, Place, Skip
+from sonde.scorers.document import Scorer
+from sonde.sources.facts import PageFacts, PageVisit
+from sonde.sources.web.address import group_of
+from sonde.sources.web.exchange import Response
+from sonde.sources.web.feeds import Feed, is_feed, read_feed
+from sonde.sources.web.page import Page, plain_page, read_page
+from sonde.sources.web.pdf import read_pdf
+from sonde.sources.web.place import places
+from sonde.sources.web.reading import PageLink
+from sonde.sources.web.robots import RobotsCache, directives
+from sonde.sources.words import page_words
+from sonde.store.packing import packed
+
+HTML = frozenset(("text/html", "application/xhtml+xml", ""))
+FEEDS = frozenset(
+    (
+        "application/xml",
+        "text/xml",
+        "application/rss+xml",
+        "application/atom+xml",
+        "application/rdf+xml",
+        "application/gzip",
+        "application/x-gzip",
+    )
+)
+
+
+def _group_of(url: str) -> str:
+    """One string a host, not one a link: there are a million links to remember."""
+    return intern(group_of(url))
+
+
+Keep = Callable[[Response], str | None]
+"""Stores a response and says where; ``None`` where pages are not kept."""
+
+
+class Assembler:
+    """Makes visits. What it learns on the way is in its ``memory``."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        scorer: Scorer,
+        scope: Scope,
+        memory: Memory,
+        robots: RobotsCache,
+        hosts: Hosts,
+        book: Book,
+        keep: Keep | None,
+    ) -> None:
+        self.settings = settings
+        self.scorer = scorer
+        self.scope = scope
+        self.memory = memory
+        self.robots = robots
+        self.hosts = hosts
+        self.book = book
+        self.keep = keep
+        self.scored = False  # since the scorer's state was last handed over
+        self._domains: dict[str, str] = {}  # of basenames
+        self._reads_words = book.explorer.estimator.reads_words()
+        self._languages = tuple(language.lower() for language in settings.languages)
+
+    # -- reading -------------------------------------------------------------------------------
+
+    def read(self, response: Response) -> Page | Feed | Failure:
+        """What a body says, by its media type."""
+        media = response.media_type
+        if media in FEEDS or (media in ("", "text/plain") and is_feed(response.body, media)):
+            feed = read_feed(response.body, response.url)
+            if feed is not None:
+                return feed
+        if media == "application/pdf":
+            return read_pdf(response.body, response.url) or Failure("unreadable")
+        if media == "text/plain":
+            return plain_page(response.body.decode("utf-8", "replace"), response.url)
+        return read_page(
+            response.body,
+            response.url,
+            content_type=response.content_type,
+            language=response.headers.get("Content-Language", ""),
+        )
+
+    # -- visits --------------------------------------------------------------------------------
+
+    def visit(
+        self, lease: Lease, depth: int, response: Response, page: Page, now: float
+    ) -> Outcome:
+        """The outcome of a page. Everything here happens at once: nothing may come between
+        scoring a page and telling the explorer."""
+        url = str(lease.node)
+        if self._languages and page.language and not self._speaks(page.language):
+            return Skip("language")
+        canonical = self._canonical(page)
+        if canonical is not None and self.book.became(self.stands_for(canonical)) == VISITED:
+            self.book.journal.refuse(page.url, "duplicate", lease.number)
+            return Skip("duplicate")
+        orders = directives(page.robots) | directives(response.headers.get("X-Robots-Tag", ""))
+        beta, alphas = self.scorer.score(page)
+        self.scored = True
+        mark = page.fingerprint
+        fresh = self.memory.traps.observe(page.url, page.content)
+        flags = []
+        if page.needs_script:
+            flags.append("needs-script")
+        if response.cut or page.cut:
+            flags.append("cut")
+        if orders.noindex:
+            flags.append("noindex")
+            beta = 0.0
+        elif self.memory.near.find(mark) is not None:
+            flags.append("near-duplicate")
+            beta = 0.0
+        links: list[Link] = []
+        if not (orders.nofollow and self.settings.nofollow):
+            links = self._links(page, alphas, depth + 1, lease.number, now)
+        self.memory.visited(url, page.url, canonical, mark)
+        kept = not orders.noindex
+        return PageVisit(
+            score=beta,
+            links=links,
+            facts=PageFacts(
+                final_url=page.url,
+                status=response.status,
+                media_type=response.media_type,
+                language=page.language[:35],
+                title=page.title[:500] if kept else "",
+                fingerprint=mark,
+                digest=hashlib.sha1(response.body, usedforsecurity=False).digest(),
+                etag=response.headers.get("ETag"),
+                modified=response.headers.get("Last-Modified"),
+                rtt=response.rtt,
+                canonical=canonical,
+                flags=" ".join(flags),
+                text=self._text(page) if kept else None,
+                warc=self.keep(response) if kept and self.keep is not None else None,
+                fresh=fresh,
+            ),
+        )
+
+    def feed(self, lease: Lease, depth: int, response: Response, feed: Feed, now: float) -> Outcome:
+        """The outcome of a sitemap or a feed: it is worth nothing itself, and its links are scored
+        by their titles."""
+        titles: list[str] = []
+        spans: list[PageLink] = []
+        place = 0
+        for entry in feed.links:
+            spans.append(PageLink(entry.url, place, place + len(entry.title)))
+            titles.append(entry.title)
+            place += len(entry.title) + 1
+        text = " ".join(titles)
+        page = Page(url=response.url, text=text, links=tuple(spans), window=0)
+        _, alphas = self.scorer.score(page)
+        self.scored = True
+        return PageVisit(
+            score=0.0,
+            links=self._links(page, alphas, depth, lease.number, now),
+            facts=PageFacts(
+                final_url=response.url,
+                status=response.status,
+                media_type=response.media_type,
+                etag=response.headers.get("ETag"),
+                modified=response.headers.get("Last-Modified"),
+                rtt=response.rtt,
+                flags="feed cut" if feed.cut else "feed",
+                warc=self.keep(response) if self.keep is not None else None,
+                level=True,
+            ),
+        )
+
+    def _text(self, page: Page) -> bytes | None:
+        if self.keep is not None or not self.settings.text:
+            return None
+        return packed(page.content)
+
+    def _speaks(self, language: str) -> bool:
+        return any(
+            language == wanted or language.startswith(f"{wanted}-") for wanted in self._languages
+        )
+
+    def _canonical(self, page: Page) -> str | None:
+        """What the page says its URL is, where that is another one within the scope."""
+        canonical = page.canonical
+        if canonical is None or canonical == page.url or canonical not in self.scope:
+            return None
+        return canonical
+
+    def stands_for(self, url: str) -> str:
+        """The URL under which a page is known."""
+        memory = self.memory
+        if memory.variants.learned:
+            url = memory.variants.canonical(url)
+        return memory.aliases.get(url, url)
+
+    # -- links ---------------------------------------------------------------------------------
+
+    def _links(
+        self,
+        page: Page,
+        alphas: Sequence[float],
+        depth: int,
+        lease: int,
+        now: float,
+    ) -> list[Link]:
+        """The links to follow, each target once, with the sum of its promises and its words."""
+        if len(alphas) != len(page.links):
+            raise ValueError(f"{len(alphas)} scores for {len(page.links)} links of {page.url}")
+        explorer, refuse = self.book.explorer, self.book.journal.refuse
+        number_of = explorer.number_of
+        renamed: dict[str, str] = {}
+
+        def admit(url: str) -> str | None:
+            """The target that a URL stands for; ``None`` where it is refused."""
+            target = self.stands_for(url)
+            if target != url:
+                renamed[url] = target
+            if number_of(target) is None:
+                why = self._refusal(target, depth, now)
+                if why is not None:
+                    refuse(url, why, lease)
+                    return None
+            if target != url and number_of(url) is None:
+                refuse(url, "duplicate", lease)
+            return target
+
+        def shun(url: str) -> None:
+            if number_of(url) is None:
+                refuse(url, "nofollow", lease)
+
+        targets, numbers, promises, starts, ends = gathered(
+            page.links,
+            list(alphas),
+            explorer.register,
+            self.memory.aliases,
+            self.memory.variants.learned,
+            admit,
+            shun if self.settings.nofollow else None,
+        )
+        factor_of = self.memory.traps.factor
+        promises = [
+            promise * factor_of(target) if promise else promise
+            for target, promise in zip(targets, promises, strict=True)
+        ]
+        words = [b""] * len(targets)
+        if self._reads_words:  # what leads to a page after its visit is not heard of
+            heard = unsettled(numbers, self.book.status, VISITED)
+            found = page_words(
+                page.text,
+                [starts[place] for place in heard],
+                [ends[place] for place in heard],
+                [targets[place] for place in heard],
+                page.window,
+            )
+            for place, said in zip(heard, found, strict=True):
+                words[place] = said
+        where: Sequence[Place | None] = [None] * len(targets)
+        if explorer.placed:  # by all links, also by those that are not followed
+            urls = [link.url for link in page.links]
+            where = places(urls, targets, renamed, self._domains)
+        return list(map(Link, targets, promises, grouped(targets, _group_of), where, words))
+
+    def _refusal(self, url: str, depth: int, now: float) -> str | None:
+        """Why a URL never seen before is not put on the frontier."""
+        if url not in self.scope:
+            return "scope"
+        if self.settings.depth is not None and depth > self.settings.depth:
+            return "too-deep"
+        if self.memory.traps.verdict(url) is not None:
+            return "trap"
+        if self.robots.allowed(url, now) is False:
+            return "robots"
+        return self.hosts.exhausted(group_of(url))

@@ -1,0 +1,72 @@
+"""A source as the crawl sees it: with all that a source may have, whether it has it or not.
+
+Only ``visit`` is asked of a source. What else it may have, each on its own:
+
+``pace``             which groups may be asked now (``protocols.Pace``); everything, without one
+``recall()``         take in what the run knows, on resume; what had to be repaired, in words
+``before_commit()``  hand over what belongs with what is about to be committed
+``facts()``          how it stands, as plain data by label: for displays, and kept with the run
+``snapshot()``       what to leave the run with at its end, as bytes by part
+``close()``          let go of connections and files; a coroutine
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable
+from typing import Any
+
+from sonde.crawling.pace import NoPace
+from sonde.protocols import Pace, Source
+from sonde.store.forgetting import Forgotten
+from sonde.store.journal import Journal
+
+_FACTS_EVERY = 1.0  # seconds
+
+
+class Attached:
+    """A source and its optional members."""
+
+    def __init__(self, source: Source, journal: Journal, forgotten: Forgotten) -> None:
+        self.source = source
+        self.forgotten = forgotten
+        self.pace: Pace = getattr(source, "pace", None) or NoPace()
+        self._journal = journal
+        self._hook: Callable[[], None] | None = getattr(source, "before_commit", None)
+        self._facts: Callable[[], dict[str, Any]] | None = getattr(source, "facts", None)
+        self._told = 0.0
+
+    def recall(self) -> str:
+        """Let the source take in what the run knows."""
+        recall = getattr(self.source, "recall", None)
+        return str(recall() or "") if recall is not None else ""
+
+    def before_commit(self) -> None:
+        """Called by the driver before each commit."""
+        if self._hook is not None:
+            self._hook()
+        if self._facts is not None and time.monotonic() - self._told >= _FACTS_EVERY:
+            self._told = time.monotonic()
+            self._journal.meta("facts", self._facts())
+
+    def facts(self) -> dict[str, Any]:
+        """How the source stands."""
+        return {} if self._facts is None else dict(self._facts())
+
+    def leave(self) -> None:
+        """Leave the run with what the source wants to find again."""
+        if self._facts is not None:
+            self._journal.meta("facts", self._facts())
+        snapshot = getattr(self.source, "snapshot", None)
+        if snapshot is not None:
+            for part, state in snapshot().items():
+                self._journal.snapshot(part, state)
+
+    async def close(self) -> None:
+        """Let go of the source."""
+        close = getattr(self.source, "close", None)
+        if close is not None:
+            closing = close()
+            if inspect.isawaitable(closing):
+                await closing

@@ -1,0 +1,277 @@
+"""The driver: asks the explorer, sends visits off, tells what came, and keeps the order of it.
+
+One task holds the loop: fill the free places with leases, commit, start their visits, report what
+the commit has made safe, wait for something to happen. Each visit is a task of its own, which
+settles its lease in the same breath in which its source returns: no other task can come between
+a page being scored and the explorer being told.
+
+The order in all of this is: log, commit, act. A lease is committed before its visit starts; a
+further request before it is sent (``Ticket.take``); an outcome before it is reported.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from sonde.crawling.attached import Attached
+from sonde.crawling.book import Book
+from sonde.crawling.events import Settled
+from sonde.crawling.tally import Tally
+from sonde.crawling.ticket import Ticket
+from sonde.errors import SondeError, StoreError
+from sonde.records import Failure, Outcome, Skip, Spend, Visit
+from sonde.sources.facts import PageVisit
+
+_LOG = logging.getLogger("sonde.crawl")
+
+_GROUPED = 0.0005  # seconds a commit waits for company, for each visit in flight
+_LONGEST_GROUPED = 0.02
+_TIME_CHARGED = 0.25  # seconds between two bookings of time
+_LOOK_AGAIN = 1.0
+
+
+class Driver:
+    """Drives one exploration to its end. ``on_settled`` hears of every lease, once it is safe."""
+
+    def __init__(
+        self,
+        book: Book,
+        attached: Attached,
+        *,
+        concurrency: int,
+        harvest_below: float | None = None,
+        harvest_over: int = 200,
+        on_settled: Callable[[Settled], None] = lambda settled: None,
+    ) -> None:
+        self.book = book
+        self.explorer = book.explorer
+        self.attached = attached
+        self.source = attached.source
+        self.pace = attached.pace
+        self.concurrency = concurrency
+        self.harvest_below = harvest_below
+        self.on_settled = on_settled
+        self.tally = Tally(self.explorer, harvest_over)
+        self.cutting = ""
+        self.stopping = ""
+        self._pending: list[Settled] = []
+        self._open: dict[int, Ticket] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._wake = asyncio.Event()
+        self._error: BaseException | None = None
+        self._charged = 0.0
+        self._committed = 0.0
+
+    # -- from outside --------------------------------------------------------------------------
+
+    def stop(self, reason: str = "interrupted") -> None:
+        """Ask nothing more; finish what is in flight."""
+        self.stopping = self.stopping or reason
+        self._wake.set()
+
+    def cut(self, reason: str = "cut") -> None:
+        """End what is in flight now. It counts as spent, and its nodes stay on the frontier."""
+        self.stopping = reason
+        self.cutting = self.cutting or reason
+        for task in self._tasks:
+            task.cancel()
+        self._wake.set()
+
+    def wake(self) -> None:
+        """Something has changed: look again."""
+        self._wake.set()
+
+    def commit(self) -> None:
+        """Make safe all that happened, and report it."""
+        self.attached.before_commit()
+        self.book.journal.commit()
+        self._committed = time.monotonic()
+        pending, self._pending = self._pending, []
+        for settled in pending:
+            self.on_settled(settled)
+
+    # -- the loop ------------------------------------------------------------------------------
+
+    async def run(self) -> str:
+        """Drive to the end; why it ended."""
+        self._charged = time.monotonic()
+        try:
+            while True:
+                self._charge_time()
+                tickets = self._fill()
+                try:
+                    self.commit()
+                except StoreError as error:
+                    self._error = error
+                    raise
+                for ticket in tickets:
+                    task = asyncio.create_task(self._visit(ticket))
+                    self._tasks.add(task)
+                    task.add_done_callback(self._tasks.discard)
+                if self._error is not None:
+                    raise self._error
+                # A visit that is cut before its first step never settles itself; _drain does.
+                if not self._open or (self.cutting and not self._tasks):
+                    reason = self._over()
+                    if reason is not None:
+                        self._charge_time(last=True)
+                        self.commit()
+                        return reason
+                await self._wait()
+        finally:
+            await self._drain()
+
+    async def _drain(self) -> None:
+        """No task outlives the driver."""
+        if self._tasks:
+            self.cutting = self.cutting or "cut"
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+        if isinstance(self._error, StoreError):
+            return  # nothing can be written: what is open is settled when the run is resumed
+        for ticket in list(self._open.values()):  # cut before it began, or broken
+            held = self.explorer.held(ticket.lease)
+            self._settle(ticket, Failure("interrupted", retry=True, spent=held), True)
+        self.commit()
+
+    def _fill(self) -> list[Ticket]:
+        """Leases for the free places."""
+        tickets: list[Ticket] = []
+        if self.stopping:
+            return tickets
+        free = self.concurrency - len(self._open)
+        while len(tickets) < free:
+            ready = self.pace.ready(self.book.waiting)
+            if ready is not None and not ready:
+                break
+            lease = self.book.ask_again(ready) or self.book.ask(ready)
+            if lease is None:
+                break
+            self.pace.reserve(lease.group)
+            number = self.explorer.number_of(lease.node)
+            assert number is not None
+            ticket = self._open[lease.number] = Ticket(self, lease, self.book.depths[number])
+            tickets.append(ticket)
+        return tickets
+
+    def _over(self) -> str | None:
+        """Why nothing more can happen, now that nothing is in flight; ``None`` to go on."""
+        if self.stopping:
+            return self.stopping
+        account = self.explorer.account
+        if not self.explorer.frontier_size:
+            return "frontier"
+        if account.left("seconds") <= 0:
+            return "time"
+        if not account.hold(self.book.hold):
+            return "budget"
+        account.settle(self.book.hold, Spend())
+        closed = self.pace.closed
+        if not any(count and group not in closed for group, count in self.book.waiting.items()):
+            return "host-budget"
+        return None
+
+    async def _wait(self) -> None:
+        """Until something happens, a host is ready, or the time is up."""
+        now = time.monotonic()
+        until = now + _LOOK_AGAIN
+        if len(self._open) < self.concurrency and not self.stopping:
+            soonest = self.pace.next_time()
+            if soonest is not None:
+                until = min(until, soonest)
+        left = self.explorer.account.left("seconds")
+        until = min(until, self._charged + left)
+        try:
+            async with asyncio.timeout(max(0.0, until - now)):
+                await self._wake.wait()
+        except TimeoutError:
+            pass
+        self._wake.clear()
+        company = min(_GROUPED * (len(self._open) - 1), _LONGEST_GROUPED)
+        if company > 0:
+            await asyncio.sleep(max(0.0, self._committed + company - time.monotonic()))
+
+    def _charge_time(self, *, last: bool = False) -> None:
+        """Book the time that went, where time is limited."""
+        if self.explorer.account.budget.seconds is None:
+            return
+        now = time.monotonic()
+        left = self.explorer.account.left("seconds")
+        elapsed = now - self._charged
+        if elapsed >= _TIME_CHARGED or elapsed >= left or last:
+            self.book.spend(Spend(seconds=elapsed))
+            self._charged = now
+        if self.explorer.account.left("seconds") <= 0 and not self.stopping:
+            self.cut("time")
+
+    # -- one visit -----------------------------------------------------------------------------
+
+    async def _visit(self, ticket: Ticket) -> None:
+        ticket.began = time.monotonic()
+        interrupt = False
+        try:
+            outcome = await self.source.visit(ticket.lease.node, ticket)
+            outcome = self.attached.forgotten.left_out(outcome)
+        except asyncio.CancelledError:
+            held = self.explorer.held(ticket.lease)
+            outcome = Failure("interrupted", retry=True, spent=held)
+            interrupt = True
+        except SondeError as error:
+            self._error = self._error or error
+            self._wake.set()
+            return
+        except Exception:  # one page that nobody foresaw must not end a crawl of a million
+            _LOG.exception("visit of %r failed", ticket.lease.node)
+            outcome = Failure("error", spent=Spend(requests=ticket.taken))
+        try:
+            self._settle(ticket, outcome, interrupt)
+        except Exception as error:
+            self._error = self._error or error
+        self._wake.set()
+
+    def _settle(self, ticket: Ticket, outcome: Outcome, interrupt: bool) -> None:
+        seconds = time.monotonic() - ticket.began if ticket.began else 0.0
+        lease = ticket.lease
+        if ticket.taken and not interrupt:
+            size = ticket.received
+            if self.book.hold.bytes:
+                size = min(size, self.explorer.held(lease).bytes)
+            spent = Spend(ticket.taken, size, cost=outcome.spent.cost)
+            if spent != outcome.spent:
+                outcome = replace(outcome, spent=spent)
+        gain = self.book.tell(lease, outcome, seconds, interrupt=interrupt)
+        del self._open[lease.number]
+        facts = outcome.facts if isinstance(outcome, PageVisit) else None
+        settled = Settled(
+            lease=lease.number,
+            node=lease.node,
+            outcome="interrupt" if interrupt else _name(outcome),
+            reason="" if isinstance(outcome, Visit) else outcome.reason,
+            retry=not isinstance(outcome, Visit) and outcome.retry,
+            score=outcome.score if isinstance(outcome, Visit) else 0.0,
+            gain=gain,
+            predicted=lease.predicted,
+            chooser=lease.chooser,
+            requests=outcome.spent.requests,
+            bytes=outcome.spent.bytes,
+            seconds=seconds,
+            depth=ticket.depth,
+            url=facts.final_url if facts is not None else "",
+            title=facts.title if facts is not None else "",
+            flags=facts.flags if facts is not None else "",
+        )
+        self._pending.append(settled)
+        recent = self.tally.add(settled)
+        if self.harvest_below is not None and recent is not None and recent < self.harvest_below:
+            self.stop("harvest")
+
+
+def _name(outcome: Outcome) -> str:
+    if isinstance(outcome, Visit):
+        return "visit"
+    return "skip" if isinstance(outcome, Skip) else "failure"

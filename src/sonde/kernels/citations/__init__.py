@@ -1,0 +1,1 @@
+"""Kernels of the most cited: expanding, sampling and revisiting by weight."""

@@ -1,0 +1,1 @@
+"""Kernels of the model: the frontier table, what ranks it, what learns, the loop over a graph."""

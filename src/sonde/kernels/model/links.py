@@ -1,0 +1,146 @@
+"""The links of visited nodes, as far as estimators need them again.
+
+The links of a visit stand in ``target`` from its first to its last position. On a recorded graph
+this is the graph's own array; in an explorer it grows, or, when nothing needs links after the visit
+(``remember`` off), holds the current visit alone. Their scores are kept likewise, but in an
+explorer only if they are needed again (``keep_scores``).
+
+When links are remembered, visits are numbered in their order: ``node``, ``beta``, ``first`` and
+``last`` say of a visit which node it was, its score, and where its links stand. Every node's
+in-links from visited nodes form a list in order of discovery, closed to a ring: ``in_tail`` is the
+last one, and the one after it the first. Where links are ``wordy``, ``words_of`` says which list of
+the ``Wordings`` a link carries.
+
+A link's position has 32 bits: an explorer with a thousand million links should not need twice the
+memory for the sake of one with three.
+"""
+
+import cython
+import numpy as np
+
+from sonde.kernels.model.frontier import grown
+
+if cython.compiled:
+    from cython.cimports.sonde.kernels.model.wordings import Wordings
+else:
+    from sonde.kernels.model.wordings import Wordings
+
+MOST = 2**31 - 1
+
+
+class Links:
+    def __init__(
+        self, nodes, remember, keep_scores, target=None, alpha=None, wordy=False, wordings=None
+    ):
+        """`wordings` are those of a recorded graph, one list a link."""
+        self.remember = remember
+        self.keep_scores = keep_scores or alpha is not None
+        self.wordy = wordy
+        self.wordings = Wordings() if wordings is None else wordings
+        self.wording = np.zeros(0, dtype=np.intc)
+        self.count = self.scores_from = 0
+        self.target = np.zeros(16, dtype=np.intc) if target is None else target
+        self.alpha = np.zeros(16) if alpha is None else alpha
+        if remember:
+            _check(self.target.shape[0])
+        kept = nodes if remember else 0
+        self.visits = 0
+        self.node = np.zeros(kept, dtype=np.intc)
+        self.beta = np.zeros(kept)
+        self.first = np.zeros(kept, dtype=np.int64)
+        self.last = np.zeros(kept, dtype=np.int64)
+        self.in_tail = np.full(kept, -1, dtype=np.intc)
+        room = self.target.shape[0] if remember else 0
+        self.in_next = np.zeros(room, dtype=np.intc)
+        self.in_visit = np.zeros(room, dtype=np.intc)
+
+    def reserve_nodes(self, nodes):
+        if self.remember and nodes > self.in_tail.shape[0]:
+            self.in_tail = grown(self.in_tail, nodes, -1)
+
+    def reserve_visits(self):
+        """Make room for one more visit."""
+        if self.visits >= self.node.shape[0]:
+            self.node = grown(self.node, self.visits + 1, 0)
+            self.beta = grown(self.beta, self.visits + 1, 0.0)
+            self.first = grown(self.first, self.visits + 1, 0)
+            self.last = grown(self.last, self.visits + 1, 0)
+
+    def append(self, targets, alphas, words=()):
+        """Write the links of one visit, and the words of each as bytes, two a word; the position
+        where they start."""
+        start: cython.longlong = self.count if self.remember else 0
+        end: cython.longlong = start + len(targets)
+        if end > self.target.shape[0]:
+            if self.remember:
+                _check(end)
+            self.target = grown(self.target, end, 0)
+            if self.remember:
+                self.in_next = grown(self.in_next, end, 0)
+                self.in_visit = grown(self.in_visit, end, 0)
+        self.scores_from = 0 if self.keep_scores else start
+        if end - self.scores_from > self.alpha.shape[0]:
+            self.alpha = grown(self.alpha, end - self.scores_from, 0.0)
+        i: cython.Py_ssize_t
+        for i in range(len(targets)):
+            self.target[start + i] = targets[i]
+            self.alpha[start - self.scores_from + i] = alphas[i]
+        if self.wordy:
+            if end > self.wording.shape[0]:
+                self.wording = grown(self.wording, end, 0)
+            self.wordings.number_all(words, self.wording[start:end])
+        self.count = end
+        return start
+
+    def score(self, link):
+        """The score of a link of the current visit, or of any where they are kept."""
+        return self.alpha[link - self.scores_from]
+
+    def words_of(self, link):
+        """Which list of words a link carries: on a recorded graph there is one for each."""
+        return self.wording[link] if self.wording.shape[0] > 0 else link
+
+    def first_in(self, node):
+        """The first in-link of a node, -1 without any."""
+        return self.in_next[self.in_tail[node]] if self.in_tail[node] >= 0 else -1
+
+    def next_in(self, node, link):
+        """The in-link of a node after this one, or -1."""
+        return -1 if link == self.in_tail[node] else self.in_next[link]
+
+    def parents(self, node):
+        """The visits that linked to a node, in their order."""
+        found = []
+        link = self.first_in(node)
+        while link >= 0:
+            found.append(self.in_visit[link])
+            link = self.next_in(node, link)
+        return found
+
+    def visited(self, node, score, start, end):
+        if not self.remember:
+            return
+        self.reserve_visits()
+        self.node[self.visits] = node
+        self.beta[self.visits] = score
+        self.first[self.visits] = start
+        self.last[self.visits] = end
+        target: cython.int
+        tail: cython.int
+        link: cython.int
+        for link in range(start, end):
+            target = self.target[link]
+            tail = self.in_tail[target]
+            if tail < 0:
+                self.in_next[link] = link
+            else:
+                self.in_next[link] = self.in_next[tail]
+                self.in_next[tail] = link
+            self.in_visit[link] = self.visits
+            self.in_tail[target] = link
+        self.visits += 1
+
+
+def _check(links):
+    if links > MOST:
+        raise OverflowError(f"an estimator that remembers links can do so for {MOST:,} of them")

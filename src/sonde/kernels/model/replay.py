@@ -1,0 +1,98 @@
+"""A whole crawl of a recorded graph in one compiled loop, by the same model as an explorer's."""
+
+import cython
+import numpy as np
+
+if cython.compiled:
+    from cython.cimports.sonde.kernels.model.model import Model
+    from cython.cimports.sonde.kernels.model.prefetch import prefetch
+else:
+    from sonde.kernels.model.model import Model
+
+
+class Value:
+    """What a visit adds to the objective: its score (kind 0), one if that is positive (kind 1),
+    or its new records (kind 2).
+
+    The records of node v are records[record_first[v]:record_first[v + 1]], as numbers.
+    """
+
+    def __init__(self, kind, scores, record_first, records):
+        self.kind = kind
+        self.scores = scores
+        self.record_first = record_first
+        self.records = records
+        self.seen = np.zeros(int(np.max(records)) + 1 if len(records) else 0, dtype=np.int8)
+
+    def gain(self, node):
+        if self.kind == 0:
+            return self.scores[node]
+        if self.kind == 1:
+            return 1.0 if self.scores[node] > 0.0 else 0.0
+        fresh: cython.int = 0
+        record: cython.int
+        i: cython.longlong
+        for i in range(self.record_first[node], self.record_first[node + 1]):
+            record = self.records[i]
+            if not self.seen[record]:
+                self.seen[record] = 1
+                fresh += 1
+        return fresh
+
+
+def replay(
+    model: Model, value: Value, indptr: cython.longlong[::1], seeds, budget, refresh, scoring=-1
+):
+    """Visit the seeds, then up to `budget` more; node numbers, gains and predictions, in order.
+
+    With `scoring`, stop after so many visits that score: there are no more of them.
+    """
+    node: cython.int
+    slot: cython.int
+    done: cython.longlong = 0
+    limit: cython.longlong = budget
+    left: cython.longlong = scoring
+    batch: cython.int = refresh
+    width: cython.int = max(model.frontier.width, 1)
+    room = min(budget, len(indptr))
+    sequence = np.zeros(room, dtype=np.intc)
+    gains = np.zeros(room)
+    predictions = np.zeros(room)
+    visited: cython.int[::1] = sequence
+    gained: cython.double[::1] = gains
+    foreseen: cython.double[::1] = predictions
+    asked: cython.int[::1] = np.zeros(refresh, dtype=np.intc)
+    by: cython.int[::1] = np.zeros(refresh, dtype=np.intc)
+    snapshots: cython.double[:, ::1] = np.zeros((refresh, width))
+    seed_gains = []
+    model.begin(seeds)
+    for node in seeds:
+        seed_gains.append(value.gain(node))
+        model.visit(node, value.scores[node], indptr[node], indptr[node + 1])
+    while done < limit and left != 0:
+        count: cython.int = 0
+        while count < batch and done + count < limit:
+            slot = model.pick()
+            if slot < 0:
+                break
+            node = asked[count] = model.frontier.row_node[slot]
+            if cython.compiled:
+                prefetch(cython.address(value.scores[node]))
+                prefetch(cython.address(indptr[node]))
+            by[count] = model.chosen
+            foreseen[done + count] = model.predicted
+            model.snapshot(slot, snapshots[count])
+            count += 1
+        if count == 0:
+            break
+        i: cython.int
+        for i in range(count):
+            node = asked[i]
+            visited[done] = node
+            gained[done] = value.gain(node)
+            model.learn(by[i], snapshots[i], gained[done])
+            model.visit(node, value.scores[node], indptr[node], indptr[node + 1])
+            if value.scores[node] > 0.0:
+                left -= 1
+            done += 1
+    return sequence[:done], gains[:done], predictions[:done], np.asarray(seed_gains)

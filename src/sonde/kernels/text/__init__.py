@@ -1,0 +1,1 @@
+"""Kernels of text: folding, words, fingerprints, and the wikis' own markup."""
