@@ -33,8 +33,8 @@ from sonde.cli import main
 from sonde.crawling import Crawl
 from sonde.errors import InputError
 from sonde.store.reading import RunReader
-from sonde.store.standings import Standings
-from sonde.track import LiveTracker, Looked, Ranked, learning
+from sonde.track import LiveTracker, RankingUpdated, VisitEnded, update
+from sonde.track.tracked_run import TrackedRun
 
 PAGES = 60
 WINDOW = 3 * DAY
@@ -191,16 +191,16 @@ def test_stopped_and_cut(tmp_path: Path) -> None:
     with ChangingSite(changing, clock) as site:
         run = crawled(tmp_path / "run", [site.url("/0")], 10)
         tracker = LiveTracker(run, clock=clock, plan={"per_hour": 60})
-        heard: list[Looked | Ranked] = []
+        heard: list[VisitEnded | RankingUpdated] = []
 
-        def stop(event: Looked | Ranked) -> None:
+        def stop(event: VisitEnded | RankingUpdated) -> None:
             heard.append(event)
             if len(heard) == 5:
                 tracker.stop()
 
         tracker._on_event = stop
         assert asyncio.run(tracker.run()) == "interrupted"
-        assert sum(isinstance(event, Looked) for event in heard) == 4
+        assert sum(isinstance(event, VisitEnded) for event in heard) == 4
 
         cut = LiveTracker(run, clock=clock)
 
@@ -212,7 +212,7 @@ def test_stopped_and_cut(tmp_path: Path) -> None:
             return await task
 
         assert asyncio.run(run_and_cut()) == "cut"
-        status = Standings(RunReader(run)).status()
+        status = TrackedRun(RunReader(run)).status()
     assert status.stop == "cut"
     assert status.settings["per_hour"] == 60
 
@@ -375,7 +375,7 @@ def test_a_page_that_nobody_foresaw(
             raise ZeroDivisionError
         return []
 
-    monkeypatch.setattr(learning, "feeds_of", feeds)
+    monkeypatch.setattr(update, "feeds_of", feeds)
     clock = TurnedClock()
     with ChangingSite(script, clock) as site:
         run = crawled(tmp_path / "run", [site.url("/")], 2)
@@ -383,7 +383,7 @@ def test_a_page_that_nobody_foresaw(
     states = dict(rows(run, "SELECT url, state FROM tracked"))
     assert states[site.url("/cursed")] == "dropped"
     assert states[site.url("/behind")] == states[site.url("/a")] == "visited"
-    assert tracker.mind.known == len(states)
+    assert tracker.policy.known == len(states)
     assert rows(run, "SELECT count(*) FROM sent WHERE outcome = 'error'") == [(5,)]
     assert len(caplog.records) == 5
 
@@ -490,10 +490,10 @@ def test_no_more_nodes_than_there_is_room_for(tmp_path: Path) -> None:
         run = crawled(tmp_path / "run", [site.url("/")], 3)
         tracker = tracked(run, clock, 3, per_hour=6, window=0.5 * DAY, most=200, share=0.1)
     known = rows(run, "SELECT count(*), max(id) FROM tracked")[0]
-    assert tracker.mind.known == known[0] <= 200
+    assert tracker.policy.known == known[0] <= 200
     assert known[1] <= 200
     assert rows(run, "SELECT count(DISTINCT url) FROM sent")[0][0] > 20
-    assert len(tracker.mind.expansion.state) <= 4096
+    assert len(tracker.policy.expansion.state) <= 4096
 
 
 def test_robots_are_heeded(tmp_path: Path) -> None:

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sonde.errors import InputError, SpecError, StoreError
-from sonde.sources.web.alternates import feeds_of
-from sonde.store.citations import RANKING, Citations
-from sonde.track import Clock, Plan
+from sonde.track import Clock, TrackPlan
+from sonde.track.citations import RANKING, Citations
 from sonde.track.rate import HOUR, Rate
+from sonde.track.watched_feeds import feeds_of
 
 
 def store() -> Citations:
@@ -85,12 +85,14 @@ def test_a_full_disk_is_an_error_of_the_store() -> None:
 def test_what_a_plan_cannot_say() -> None:
     for wrong in ({"top": 0}, {"expand": "sample-u"}, {"recrawl": "x"}, {"share": -1}):
         with pytest.raises(SpecError):
-            Plan.of(None, wrong)
+            TrackPlan.of(None, wrong)
     with pytest.raises(SpecError):
-        Plan(budget=-1)
+        TrackPlan(budget=-1)
     with pytest.raises(InputError, match="unknown setting"):
-        Plan.of(None, {"tops": 1})
-    assert Plan.of({"top": 3, "of another version": 1}, {"per_hour": 9}) == Plan(3, per_hour=9)
+        TrackPlan.of(None, {"tops": 1})
+    assert TrackPlan.of({"top": 3, "of another version": 1}, {"per_hour": 9}) == TrackPlan(
+        3, per_hour=9
+    )
 
 
 # -- links ---------------------------------------------------------------------------------------

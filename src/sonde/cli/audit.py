@@ -14,9 +14,9 @@ from rich.console import Console
 from rich.text import Text
 
 from sonde.audit import Poll, SiteAudit, audit, polled
+from sonde.audit.audit_report import LEADER_HEADS, comparison, leader_rows, unread, write
 from sonde.audit.charts import short_names
 from sonde.audit.polling import checked
-from sonde.audit.sheet import LEADER_HEADS, comparison, leader_rows, unread, write
 from sonde.cli.display import duration
 from sonde.cli.printing import harmless, print_table
 from sonde.cli.stopping import heeding_signals

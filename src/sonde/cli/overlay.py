@@ -13,7 +13,7 @@ from sonde.cli.printing import print_table
 from sonde.errors import InputError
 from sonde.estimators import split_list
 from sonde.lab.gossip import Form, compare_forms
-from sonde.peers.purse import WIDTH
+from sonde.peers.share import WIDTH
 from sonde.sources.graph import Graph
 
 _EPILOG = """example:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sonde.records import Lease
-from sonde.store.citations import Citations
+from sonde.track.citations import Citations
 
 
 class Charge:

@@ -20,14 +20,13 @@ from typing import Any
 from sonde.crawling.beginning import Beginning, opened_run
 from sonde.errors import SondeError, StoreError
 from sonde.sources.web.exchange import Outcome
-from sonde.store.citations import Citations, Tracked
 from sonde.track.charge import Charge
-from sonde.track.clock import Clock
-from sonde.track.intake import take_in
-from sonde.track.learning import Learning
-from sonde.track.mind import Mind
-from sonde.track.plan import Plan
-from sonde.track.rate import Rate
+from sonde.track.citations import Citations, TrackedNode
+from sonde.track.import_run import take_in
+from sonde.track.plan import TrackPlan
+from sonde.track.policy import Policy
+from sonde.track.rate import Clock, Rate
+from sonde.track.update import GraphUpdate
 from sonde.track.web import TrackedKind, TrackedWeb
 
 _LOG = logging.getLogger("sonde.track")
@@ -46,7 +45,7 @@ _LEFT = "SELECT 1 FROM tracked WHERE state IN ('frontier', 'visited', 'list') LI
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class VisitEnded:
     """A visit has ended. ``fresh`` links were not there before."""
 
     url: str
@@ -59,7 +58,7 @@ class Looked:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankingUpdated:
     """The ranking was brought up to date."""
 
     at: float
@@ -76,7 +75,7 @@ class LiveTracker:
         *,
         duration: float | None = None,
         clock: Clock | None = None,
-        on_event: Callable[[Looked | Ranked], None] = lambda event: None,
+        on_event: Callable[[VisitEnded | RankingUpdated], None] = lambda event: None,
         plan: dict[str, Any] | None = None,
         **settings: Any,
     ) -> None:
@@ -132,7 +131,7 @@ class LiveTracker:
         assert isinstance(begun.attached.source, TrackedWeb)
         self.source = begun.attached.source
         self.store = store = Citations(begun.run.database)
-        self.plan = plan = Plan.of(store.recall("track"), self._plan)
+        self.plan = plan = TrackPlan.of(store.recall("track"), self._plan)
         state = store.recall("track_state") or {}
         self.clock.not_before(state.get("now", 0.0))
         now = self.clock.now()
@@ -148,10 +147,10 @@ class LiveTracker:
         self._rank()
 
     def _recollect(self, state: dict[str, Any]) -> None:
-        """Make the mind anew from what the store says."""
-        self.mind = Mind(self.plan, state)
-        self.mind.load(self.store)
-        self.learning = Learning(self.store, self.mind, self.source)
+        """Make the policy anew from what the store says."""
+        self.policy = Policy(self.plan, state)
+        self.policy.load(self.store)
+        self.update = GraphUpdate(self.store, self.policy, self.source)
 
     async def _loop(self) -> str:
         while True:
@@ -195,17 +194,17 @@ class LiveTracker:
     def _choose(self) -> tuple[int, str] | None:
         """A node to visit now, and why."""
         now = self.clock.now()
-        mind, dice = self.mind, self.mind.dice
+        policy, dice = self.policy, self.policy.dice
         with self.store.change():
-            self.learning.bring_back(now)
+            self.update.bring_back(now)
         for _ in range(1000):
             number, why = -1, "expand"
             if dice.uniform() < self.plan.share:
-                number = mind.expansion.pick(dice)
+                number = policy.expansion.pick(dice)
             if number < 0:
                 number, why = self._again(now)
             if number < 0:
-                number, why = mind.expansion.pick(dice), "expand"
+                number, why = policy.expansion.pick(dice), "expand"
             if number < 0:
                 return None
             if self._allowed(number):
@@ -214,9 +213,9 @@ class LiveTracker:
 
     def _again(self, now: float) -> tuple[int, str]:
         listed = self._listed(now)
-        if listed is not None and self.mind.dice.uniform() < 0.5:
+        if listed is not None and self.policy.dice.uniform() < 0.5:
             return listed
-        number = self.mind.recrawl.pick(self.mind.dice)
+        number = self.policy.recrawl.pick(self.policy.dice)
         if number < 0 and listed is not None:
             return listed
         return number, "recrawl"
@@ -240,7 +239,7 @@ class LiveTracker:
         url = self.store.value("SELECT url FROM tracked WHERE id = ?", number)
         if self.source.robots.allowed(url, time.time()) is not False:
             return True
-        self.mind.leave(number)
+        self.policy.leave(number)
         with self.store.change():
             self.store.update(number, state="dropped", why="robots", announced=0)
         return False
@@ -252,7 +251,7 @@ class LiveTracker:
         left = math.inf if self.plan.budget is None else self.plan.budget - self.requests
         charge = Charge(self.store, node.url, why, left, self._charged)
         if node.last is None:
-            self.mind.expansion.take(number)
+            self.policy.expansion.take(number)
         answer = await self.source.look(
             node.url,
             charge,
@@ -267,21 +266,23 @@ class LiveTracker:
             raise
         except Exception:  # one page that nobody foresaw must not end what runs for weeks
             _LOG.exception("what came of %r cannot be used", node.url)
-            self._recollect(self.mind.state())
+            self._recollect(self.policy.state())
             outcome = self._take_in(node, None, charge, now)
         self._commit()
-        fresh, status = self.learning.fresh, _status(answer)
-        self._on_event(Looked(node.url, why, outcome, status, fresh, answer.requests, now))
+        fresh, status = self.update.fresh, _status(answer)
+        self._on_event(VisitEnded(node.url, why, outcome, status, fresh, answer.requests, now))
 
-    def _take_in(self, node: Tracked, answer: Outcome | None, charge: Charge, now: float) -> str:
+    def _take_in(
+        self, node: TrackedNode, answer: Outcome | None, charge: Charge, now: float
+    ) -> str:
         """Learn from an answer, or from one that cannot be used; what came of it, in a word."""
         with self.store.change():
             if answer is None:
-                outcome = self.learning.set_aside(node, "error", now)
+                outcome = self.update.set_aside(node, "error", now)
             else:
-                outcome = self.learning.learn(node, answer, now)
+                outcome = self.update.learn(node, answer, now)
             if charge.visit is not None:
-                fresh, status = self.learning.fresh, _status(answer)
+                fresh, status = self.update.fresh, _status(answer)
                 self.store.settle(charge.visit, outcome, status, charge.received, fresh)
             self._remember(now)
         return outcome
@@ -304,7 +305,7 @@ class LiveTracker:
         self._begun.run.journal.commit()
 
     def _remember(self, now: float) -> None:
-        state = {"now": now, "ranked": self._ranked, **self.mind.state()}
+        state = {"now": now, "ranked": self._ranked, **self.policy.state()}
         self.store.remember("track_state", state)
 
     # -- ranking ---------------------------------------------------------------------------------
@@ -313,11 +314,11 @@ class LiveTracker:
         now = self._ranked = self.clock.now()
         with self.store.change():
             entered, left = self.store.rank(now, self.plan.window, self.plan.top)
-            if self.mind.known >= self.plan.most:
+            if self.policy.known >= self.plan.most:
                 for number in self.store.forget(now - self.plan.window):
-                    self.mind.forget(number)
+                    self.policy.forget(number)
             self._remember(now)
-        self._on_event(Ranked(now, tuple(entered), tuple(left)))
+        self._on_event(RankingUpdated(now, tuple(entered), tuple(left)))
 
 
 def _status(answer: Outcome | None) -> int | None:

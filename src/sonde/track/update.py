@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import hashlib
 
-from sonde.sources.web.alternates import feeds_of
 from sonde.sources.web.exchange import FetchProblem, Outcome, Response
 from sonde.sources.web.feeds import Feed
 from sonde.sources.web.page import Page
 from sonde.sources.web.robots import directives
-from sonde.store.citations import Citations, Tracked
-from sonde.track.lists import Lists
-from sonde.track.mind import Mind
-from sonde.track.places import Places
+from sonde.track.citations import Citations, TrackedNode
+from sonde.track.nodes import Nodes
+from sonde.track.policy import Policy
+from sonde.track.watched_feeds import WatchedFeeds, feeds_of
 from sonde.track.web import TrackedWeb
 
 _GONE_AFTER = 2  # a page that was there is gone when it is not found so many times in a row
@@ -26,22 +25,22 @@ _HISTORY = ("visits", "last", "links", "intervals", "changes", "watched", "diges
 _AT_ONCE = frozenset(("unwanted-type", "bad-url", "blocked-address"))
 
 
-class Learning:
+class GraphUpdate:
     """Takes in answers."""
 
-    def __init__(self, store: Citations, mind: Mind, source: TrackedWeb) -> None:
+    def __init__(self, store: Citations, policy: Policy, source: TrackedWeb) -> None:
         self.store = store
-        self.mind = mind
+        self.policy = policy
         self.source = source
-        self.window = mind.plan.window
+        self.window = policy.plan.window
         self.fresh = 0
-        self.places = Places(store, mind, source)
-        self.lists = Lists(self.places)
+        self.nodes = Nodes(store, policy, source)
+        self.feeds = WatchedFeeds(self.nodes)
 
-    def learn(self, node: Tracked, answer: Outcome, now: float) -> str:
+    def learn(self, node: TrackedNode, answer: Outcome, now: float) -> str:
         """Take in an answer; what came of the visit, in a word. ``fresh`` counts new links."""
         self.fresh = 0
-        self.lists.look_for_sitemaps(node.url, now)
+        self.feeds.look_for_sitemaps(node.url, now)
         if isinstance(answer, FetchProblem):
             return self._problem(node, answer, now)
         outcome = "page"
@@ -56,7 +55,7 @@ class Learning:
         found = self.source.assembler.read(answer)
         facts = self._facts(answer, digest)
         if isinstance(found, Feed):
-            self.fresh = self.lists.read(node, found, now, facts)
+            self.fresh = self.feeds.read(node, found, now, facts)
             return "list"
         if not isinstance(found, Page):
             return self.set_aside(node, found.reason, now)
@@ -75,7 +74,7 @@ class Learning:
         }
 
     def _page(
-        self, node: Tracked, answer: Response, page: Page, now: float, facts: dict[str, object]
+        self, node: TrackedNode, answer: Response, page: Page, now: float, facts: dict[str, object]
     ) -> None:
         orders = directives(page.robots) | directives(answer.headers.get("X-Robots-Tag", ""))
         heeds = self.source.settings.nofollow
@@ -84,29 +83,29 @@ class Learning:
             for link in (() if heeds and orders.nofollow else page.links)
             if not (heeds and link.nofollow)
         ]
-        places = (self.places.node(url, now) for url in urls)
-        states = dict(place for place in places if place is not None)
+        found = (self.nodes.node(url, now) for url in urls)
+        states = dict(node for node in found if node is not None)
         states.pop(node.id, None)
         arrived = node.dated  # what a list says of a page is when its new links came
         if arrived is not None and node.last is not None and arrived <= node.last:
             arrived = None
         never, fresh = self.store.see(node.id, list(states), node.last, now, arrived)
-        self.places.cited(never, states)
+        self.nodes.cited(never, states)
         if not orders.noindex:
             facts = facts | {"title": page.title[:500]}
-        score = float(sum(int(self.mind.expansion.apparent[target]) for target in fresh))
+        score = float(sum(int(self.policy.expansion.apparent[target]) for target in fresh))
         self._visited(node, len(never), len(fresh), score, now, facts)
         for url in feeds_of(answer.body, answer.url, answer.content_type):
-            self.lists.add(url, now)
+            self.feeds.add(url, now)
 
-    def _unchanged(self, node: Tracked, answer: Response, now: float) -> str:
+    def _unchanged(self, node: TrackedNode, answer: Response, now: float) -> str:
         facts: dict[str, object] = {
             name: value
             for name, header in (("etag", "ETag"), ("modified", "Last-Modified"))
             if (value := answer.headers.get(header)) is not None
         }
         if node.state == "list":
-            self.lists.visited(node, 0, now, facts)
+            self.feeds.visited(node, 0, now, facts)
             return "unchanged"
         if node.last is not None:
             self.store.unchanged(node.id, node.last, now)
@@ -115,7 +114,7 @@ class Learning:
 
     def _visited(
         self,
-        node: Tracked,
+        node: TrackedNode,
         never: int,
         fresh: int,
         score: float,
@@ -143,34 +142,34 @@ class Learning:
             announced=0,
             **facts,
         )
-        self.mind.expansion.take(node.id)
-        self.mind.recrawl.visited(node.id, links, fresh, elapsed, score)
+        self.policy.expansion.take(node.id)
+        self.policy.recrawl.visited(node.id, links, fresh, elapsed, score)
 
     # -- pages that are not there ----------------------------------------------------------------
 
-    def _moved(self, node: Tracked, url: str, now: float) -> Tracked:
+    def _moved(self, node: TrackedNode, url: str, now: float) -> TrackedNode:
         """The page is at another address for good: so are all links to it, and its own."""
         name = self.source.assembler.stands_for(url)
         if name == node.url:
             return node
-        found = self.store.find(name) or self.places.new(name, "frontier", now)
+        found = self.store.find(name) or self.nodes.new(name, "frontier", now)
         if found is None or found[0] == node.id:
             return node
         new = found[0]
         before = self.store.node(new)
-        self.mind.leave(node.id)
-        self.mind.expansion.apparent[new] = self.store.move(node.id, new)
+        self.policy.leave(node.id)
+        self.policy.expansion.apparent[new] = self.store.move(node.id, new)
         if before.last is None:  # its history goes with it
             self.store.update(new, **{column: getattr(node, column) for column in _HISTORY})
-        self.mind.leave(new)
+        self.policy.leave(new)
         return self.store.node(new)
 
-    def _problem(self, node: Tracked, problem: FetchProblem, now: float) -> str:
+    def _problem(self, node: TrackedNode, problem: FetchProblem, now: float) -> str:
         reason = problem.detail if problem.reason == "not-allowed" else problem.reason
         if reason == "budget":
             if node.last is None:
-                self.mind.expansion.state[node.id] = 0
-                self.mind.expansion.enter(node.id)
+                self.policy.expansion.state[node.id] = 0
+                self.policy.expansion.enter(node.id)
             return "budget"
         if problem.reason == "not-allowed" and reason != "robots-unreachable":
             return self._drop(node, "dropped", reason)
@@ -182,16 +181,16 @@ class Learning:
             return self._drop(node, "dropped", reason)
         return self.set_aside(node, reason, now)
 
-    def _drop(self, node: Tracked, state: str, why: str) -> str:
-        self.mind.leave(node.id)
+    def _drop(self, node: TrackedNode, state: str, why: str) -> str:
+        self.policy.leave(node.id)
         self.store.update(node.id, state=state, why=why, announced=0, retry=None)
         return why
 
-    def set_aside(self, node: Tracked, why: str, now: float) -> str:
+    def set_aside(self, node: TrackedNode, why: str, now: float) -> str:
         """Try again later, each time twice as late."""
         if node.misses + 1 >= _GIVE_UP:
             return self._drop(node, "dropped", why)
-        self.mind.leave(node.id)
+        self.policy.leave(node.id)
         wait = min(_FIRST_RETRY * 2**node.misses, self.window)
         self.store.update(node.id, why=why, misses=node.misses + 1, announced=0, retry=now + wait)
         return why
@@ -204,7 +203,7 @@ class Learning:
             self.store.update(number, retry=None)
             node = self.store.node(number)
             if node.state == "visited":
-                self.mind.watch(node)
+                self.policy.watch(node)
             elif node.state == "frontier":
-                self.mind.expansion.state[number] = 0
-                self.mind.expansion.enter(number)
+                self.policy.expansion.state[number] = 0
+                self.policy.expansion.enter(number)

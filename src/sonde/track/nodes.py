@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sonde.store.citations import Citations
-from sonde.track.mind import Mind
+from sonde.track.citations import Citations
+from sonde.track.policy import Policy
 from sonde.track.web import TrackedWeb
 
 
-class Places:
+class Nodes:
     """Finds nodes by their URLs, and makes new ones while there is room."""
 
-    def __init__(self, store: Citations, mind: Mind, source: TrackedWeb) -> None:
+    def __init__(self, store: Citations, policy: Policy, source: TrackedWeb) -> None:
         self.store = store
-        self.mind = mind
+        self.policy = policy
         self.source = source
 
     def node(self, url: str, now: float) -> tuple[int, str] | None:
@@ -30,16 +30,18 @@ class Places:
 
     def new(self, url: str, state: str, now: float) -> tuple[int, str] | None:
         """A new node; ``None`` where there is no room until something is forgotten."""
-        if self.mind.known >= self.mind.plan.most:
+        if self.policy.known >= self.policy.plan.most:
             return None
-        number = self.store.add(url, state, now, self.mind.free.pop() if self.mind.free else None)
-        self.mind.room(number)
-        self.mind.known += 1
+        number = self.store.add(
+            url, state, now, self.policy.free.pop() if self.policy.free else None
+        )
+        self.policy.room(number)
+        self.policy.known += 1
         return number, state
 
     def cited(self, never: Iterable[int], states: dict[int, str]) -> None:
         """Nodes that are cited by a link never seen before. What was given up on comes back."""
-        expansion = self.mind.expansion
+        expansion = self.policy.expansion
         for target in never:
             if states[target] in ("gone", "dropped"):
                 self.store.update(target, state="frontier", why="", misses=0, retry=None)

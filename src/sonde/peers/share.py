@@ -1,7 +1,7 @@
-"""A purse: one peer's share of a query that spreads, and what it does with it.
+"""One peer's share of a query's budget: the messages that it was handed, and whom it sends them.
 
 It decides and does nothing else, like the explorer that it holds: real peers and the lab's
-simulation drive the same purse. Its explorer sees what this peer knows (its own score, its
+simulation drive the same share. Its explorer sees what this peer knows (its own score, its
 neighbours, what it remembers of them) and what comes back, nothing more; its account keeps the
 books, so that what is handed on is held until it is accounted for.
 """
@@ -13,25 +13,25 @@ from typing import NamedTuple
 
 from sonde.explorer import Explorer
 from sonde.records import Failure, Lease, Link, Spend, Visit
-from sonde.sources.peers.wire import Spread
+from sonde.sources.peers.messages import SpreadAnswer
 
 WIDTH = 2
 """Neighbours that a peer hands shares to at the same time, unless the query says otherwise."""
 
 
-class Order(NamedTuple):
+class Handover(NamedTuple):
     """A message to a neighbour, and the messages that it hands over."""
 
     name: str
-    share: int
+    messages: int
 
 
-class Purse:
-    """``share`` messages to spend on neighbours that the query has not met (``known``)."""
+class Share:
+    """``messages`` to spend on neighbours that the query has not met (``known``)."""
 
     def __init__(
         self,
-        share: int,
+        messages: int,
         me: str,
         score: float,
         neighbours: Iterable[tuple[str, float]],
@@ -46,7 +46,7 @@ class Purse:
         self.known = dict.fromkeys([*known, me])  # in the order in which they were met
         self._width = width
         self._open: dict[str, Lease] = {}
-        self._explorer = Explorer(estimator, budget=share, free_seeds=True)
+        self._explorer = Explorer(estimator, budget=messages, free_seeds=True)
         self._explorer.add_seeds([me])
         (here,) = self._explorer.ask()
         fresh = [Link(name, promise) for name, promise in neighbours if name not in self.known]
@@ -59,24 +59,24 @@ class Purse:
 
     @property
     def over(self) -> bool:
-        """Whether nothing is waited for. Ask for ``orders`` first."""
+        """Whether nothing is waited for. Ask for ``handovers`` first."""
         return not self._open
 
-    def orders(self) -> list[Order]:
+    def handovers(self) -> list[Handover]:
         """What to send now: to the best neighbours there are places for, each with its part of
         what is left, in proportion to what is expected of them."""
         leases = self._explorer.ask(max(0, self._width - len(self._open)))
         parts = _parts(self.left, [lease.predicted for lease in leases])
-        orders = []
+        handovers = []
         for lease, part in zip(leases, parts, strict=True):
             self._explorer.extend(lease, Spend(requests=part))
             name = str(lease.node)
             self._open[name] = lease
             self.known[name] = None
-            orders.append(Order(name, part))
-        return orders
+            handovers.append(Handover(name, part))
+        return handovers
 
-    def answered(self, name: str, spread: Spread) -> None:
+    def answered(self, name: str, spread: SpreadAnswer) -> None:
         """A neighbour accounts for its share; no answers mean that the query had been there."""
         lease = self._open.pop(name)
         self.sent += 1 + spread.sent

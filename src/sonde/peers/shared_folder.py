@@ -1,4 +1,4 @@
-"""What a peer has: the files of a folder, what they are worth for a topic, and their words."""
+"""The shared folder of a peer: its files, what they are worth for a topic, and their words."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 
 from sonde.errors import InputError
 from sonde.scorers.folding import fold
-from sonde.scorers.keywords import KeywordMatcher, f, phrases_of
-from sonde.sources.peers.wire import LONGEST
+from sonde.scorers.keywords import KeywordMatcher, log_count, phrases_of
+from sonde.sources.peers.messages import LONGEST
 
 MOST_FILES = 10_000
 LARGEST = 1_000_000  # bytes of a file that are read
@@ -25,7 +25,7 @@ _WORD = re.compile(r"\w{3,40}")
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """What a shelf has for a topic."""
+    """What a folder has for a topic."""
 
     score: float
     files: tuple[str, ...]  # the best first
@@ -39,7 +39,7 @@ class _File:
     digest: str
 
 
-class Shelf:
+class SharedFolder:
     """The text files below a folder, as they were when last looked at."""
 
     def __init__(self, folder: Path, profile: int = PROFILE) -> None:
@@ -90,7 +90,7 @@ class Shelf:
         return _File(name, text, hashlib.sha256(body).hexdigest()[:16])
 
     def _words(self) -> dict[str, int]:
-        """The words that tell this shelf from others: frequent, and not in every one of its files.
+        """The words that tell this folder from others: frequent, and not in every one of its files.
 
         Of equal ones the first in the alphabet.
         """
@@ -108,23 +108,24 @@ class Shelf:
         return {word: counts[word] for word in best}
 
     def holding(self, topic: str) -> Holding:
-        """What the files say of a topic: f(occurrences in all of them), and which ones."""
+        """What the files say of a topic: log_count(occurrences in all of them), and which ones."""
         matcher = KeywordMatcher(phrases_of(topic))
         found = [(len(matcher.spans(file.text)), file) for file in self._files]
         found = [(count, file) for count, file in found if count]
         found.sort(key=lambda one: (-one[0], one[1].name))
         return Holding(
-            score=f(sum(count for count, _ in found)),
+            score=log_count(sum(count for count, _ in found)),
             files=tuple(file.name for _, file in found),
             records=tuple(dict.fromkeys(file.digest for _, file in found)),
         )
 
 
 def promise(profile: dict[str, int], topic: str) -> float:
-    """What a profile promises for a topic: f(occurrences), a phrase counting as its rarest word."""
+    """What a profile promises for a topic: log_count(occurrences), where a phrase counts as its
+    rarest word."""
     count = 0
     for phrase in phrases_of(topic):
         words = _WORD.findall(fold(phrase))
         if words:
             count += min(profile.get(word, 0) for word in words)
-    return f(count)
+    return log_count(count)

@@ -1,4 +1,4 @@
-"""Lists: feeds and sitemaps, which name pages and date them.
+"""WatchedFeeds: feeds and sitemaps, which name pages and date them.
 
 A list is found in robots.txt, in the head of a page, or in another list. It is no page: it is not
 ranked, and it is visited at a pace of its own, by whether it had news. News are pages that it
@@ -7,21 +7,24 @@ dates after their last visit; they are *announced*.
 
 from __future__ import annotations
 
-from sonde.sources.web.address import group_of, origin_of
+from selectolax.lexbor import LexborHTMLParser
+
+from sonde.sources.web.address import Base, group_of, origin_of
+from sonde.sources.web.charset import decode
 from sonde.sources.web.feeds import Feed
-from sonde.store.citations import Tracked
-from sonde.track.places import Places
+from sonde.track.citations import TrackedNode
+from sonde.track.nodes import Nodes
 
 
-class Lists:
+class WatchedFeeds:
     """Keeps lists, and what they say."""
 
-    def __init__(self, places: Places) -> None:
-        self._places = places
-        self._store = places.store
-        self._mind = places.mind
-        self._source = places.source
-        self._window = places.mind.plan.window
+    def __init__(self, nodes: Nodes) -> None:
+        self._nodes = nodes
+        self._store = nodes.store
+        self._policy = nodes.policy
+        self._source = nodes.source
+        self._window = nodes.policy.plan.window
         self._origins: set[str] = set()  # whose sitemaps were looked for
 
     def look_for_sitemaps(self, url: str, now: float) -> None:
@@ -35,32 +38,32 @@ class Lists:
     def add(self, url: str, now: float) -> None:
         """A list that somebody names."""
         if self._store.find(url) is None and url in self._source.scope:
-            added = self._places.new(url, "list", now)
+            added = self._nodes.new(url, "list", now)
             if added is not None:
-                self._mind.expansion.take(added[0])
+                self._policy.expansion.take(added[0])
 
-    def read(self, node: Tracked, feed: Feed, now: float, facts: dict[str, object]) -> int:
+    def read(self, node: TrackedNode, feed: Feed, now: float, facts: dict[str, object]) -> int:
         """Take in what a list says; how much of it is news. Pages that it names become known.
         What a feed says of another host is a citation, with its date."""
-        self._mind.leave(node.id)
+        self._policy.leave(node.id)
         news = 0
         for entry in feed.links:
             if feed.kind == "index":
                 self.add(entry.url, now)
                 continue
-            found = self._places.node(entry.url, now)
+            found = self._nodes.node(entry.url, now)
             if found is None or found[1] == "list":
                 continue
             number, state = found
-            if state == "frontier" and self._mind.expansion.state[number] == 0:
-                self._mind.expansion.enter(number)
+            if state == "frontier" and self._policy.expansion.state[number] == 0:
+                self._policy.expansion.enter(number)
             dated = None if entry.modified is None else min(entry.modified, now)
             if dated is not None:
                 news += self._dated(number, state, dated, now)
             elsewhere = group_of(entry.url) != group_of(node.url)
             cites = elsewhere and feed.kind in ("rss", "atom")
             if cites and self._store.cite(node.id, number, now, dated):
-                self._places.cited([number], {number: state})
+                self._nodes.cited([number], {number: state})
         self.visited(node, news, now, facts)
         return news
 
@@ -76,7 +79,7 @@ class Lists:
         self._store.update(number, dated=dated, announced=int(announced))
         return announced
 
-    def visited(self, node: Tracked, news: int, now: float, facts: dict[str, object]) -> None:
+    def visited(self, node: TrackedNode, news: int, now: float, facts: dict[str, object]) -> None:
         """A list is due again after half the time if it had news, else after twice as long."""
         least, most = self._window / 168, self._window / 4
         due = node.elapsed if node.state == "list" and node.elapsed else 4 * least
@@ -92,3 +95,28 @@ class Lists:
             retry=None,
             **facts,
         )
+
+
+_FEEDS = ("application/rss+xml", "application/atom+xml")
+
+
+def feeds_of(body: bytes, url: str, content_type: str = "") -> list[str]:
+    """The URLs of ``<link rel="alternate">`` elements whose type is RSS or Atom, each once.
+
+    >>> head = b'<link rel=alternate type="application/atom+xml" href="/feed">'
+    >>> feeds_of(head, "http://a.example/blog/")
+    ['http://a.example/feed']
+    """
+    if b"rss+xml" not in body and b"atom+xml" not in body:
+        return []
+    html, _ = decode(body, content_type)
+    base = Base(url)
+    found: dict[str, None] = {}
+    for node in LexborHTMLParser(html).css("link[href][type]"):
+        attrs = node.attrs
+        rel = (attrs.get("rel") or "").lower().split()
+        if "alternate" in rel and (attrs.get("type") or "").strip().lower() in _FEEDS:
+            target = base.join(attrs.get("href") or "")
+            if target is not None:
+                found[target] = None
+    return list(found)

@@ -1,18 +1,20 @@
-"""Methods side by side: curves with the mean and its standard error over several seeds."""
+"""Learning curves: methods side by side, the mean and its standard error over several seeds."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sonde.authority.discovery import Linked, find, performance
-from sonde.authority.methods import Method
+from sonde.authority.discovery import DiscoveryMethod, LinkArrays, find, performance
 from sonde.authority.start import largest_component
 from sonde.authority.timegraph import TimeGraph
 from sonde.authority.tracking import DAY, Tracker, track
+from sonde.extras import pyplot
 from sonde.protocols import Floats
 
 STATIC = {"crawl": "crawl performance", "rank": "rank performance"}
@@ -60,8 +62,8 @@ class Curve:
 
 
 def compare(
-    graph: Linked,
-    methods: Sequence[str | Method],
+    graph: LinkArrays,
+    methods: Sequence[str | DiscoveryMethod],
     *,
     top: int,
     budget: int,
@@ -73,7 +75,9 @@ def compare(
     """Crawl and rank performance of methods along the way; starts are shared by all of them."""
     budget = min(budget, len(graph.indptr) - 1)
     at = np.unique(np.geomspace(max(1, budget // 100), budget, points).astype(int))
-    parsed = [Method.parse(method) if isinstance(method, str) else method for method in methods]
+    parsed = [
+        DiscoveryMethod.parse(method) if isinstance(method, str) else method for method in methods
+    ]
     starts: Sequence[int | None] = [None] * repeat
     if any(method.crawls for method in parsed):
         nodes = largest_component(graph.indptr, graph.targets)
@@ -131,3 +135,53 @@ def compare_tracking(
         course = courses[0]
         say(f"{tracker}: {course.expansions:,} expansions, {course.recrawls:,} recrawls a run")
     return curves
+
+
+# -- as figures ----------------------------------------------------------------------------------
+
+
+def draw(
+    curves: Sequence[Curve],
+    folder: Path,
+    titles: dict[str, str],
+    xlabel: str,
+    *,
+    prefix: str = "",
+    heading: str = "",
+    logarithmic: bool = False,
+) -> list[Path]:
+    """One figure for each measure that curves have; the files written."""
+    plots = pyplot()
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for measure, title in titles.items():
+        figure, axes = plots.subplots(figsize=(7.2, 4.2), layout="constrained")
+        for number, curve in enumerate(curve for curve in curves if curve.measure == measure):
+            colour, mean, error = f"C{number % 10}", curve.mean, curve.error
+            style = ("-", "--", ":", "-.")[number // 10 % 4]
+            axes.plot(curve.at, mean, linewidth=1.2, color=colour, ls=style, label=curve.label)
+            if np.any(error > 0):
+                axes.fill_between(
+                    curve.at, mean - error, mean + error, color=colour, alpha=0.15, linewidth=0
+                )
+        if logarithmic:
+            axes.set_xscale("log")
+        axes.set_xlabel(xlabel)
+        axes.set_ylabel(title)
+        axes.set_ylim(bottom=0)
+        axes.set_title(f"{title}{f', {heading}' if heading else ''}", fontsize=10)
+        axes.grid(alpha=0.3)
+        axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
+        for kind, details in (("svg", {"Date": None}), ("png", {"Software": None})):
+            path = folder / f"{prefix}{measure}.{kind}"
+            figure.savefig(path, dpi=80, metadata=details)
+            written.append(path)
+        plots.close(figure)
+        _shorten(written[-2])
+    return written
+
+
+def _shorten(path: Path) -> None:
+    """Coordinates to a tenth of a point: what cannot be seen need not be kept."""
+    text = path.read_text(encoding="utf-8")
+    path.write_text(re.sub(r"(\d+\.\d)\d+", r"\1", text), encoding="utf-8")

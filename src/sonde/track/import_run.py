@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sonde.sources.web.address import group_of
-from sonde.store.citations import Citations
+from sonde.track.citations import Citations
 
 _LAST = """
 SELECT nodes.number, nodes.url, outcome, reason, retry, settled FROM nodes LEFT JOIN leases

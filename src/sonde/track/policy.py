@@ -10,14 +10,14 @@ from typing import Any
 
 from sonde import kernels
 from sonde.authority.tracking import RECRAWLS
-from sonde.store.citations import Citations, Tracked
-from sonde.track.plan import Plan
+from sonde.track.citations import Citations, TrackedNode
+from sonde.track.plan import TrackPlan
 
 
-class Mind:
+class Policy:
     """The expansion and the recrawl, as in simulation, over numbers of nodes."""
 
-    def __init__(self, plan: Plan, kept: dict[str, Any]) -> None:
+    def __init__(self, plan: TrackPlan, kept: dict[str, Any]) -> None:
         loops = kernels.load("compiled")
         self.plan = plan
         self.dice = loops.dice.Dice(plan.seed)
@@ -63,7 +63,7 @@ class Mind:
         self.expansion.reserve(number + 1)
         self.recrawl.reserve(number + 1)
 
-    def watch(self, node: Tracked) -> None:
+    def watch(self, node: TrackedNode) -> None:
         """A visited node is to be visited again."""
         self.recrawl.restore(
             node.id,

@@ -61,7 +61,7 @@ REASONS = {
 _NAME = re.compile(r"(?:\[([0-9A-Fa-f:.]{2,45})\]|([0-9.]{7,15})):([1-9]\d{0,4})")
 
 
-class Trouble(Exception):
+class ExchangeError(Exception):
     """An exchange that brought nothing; ``delivered`` says whether the request may have arrived."""
 
     def __init__(self, reason: str, *, delivered: bool) -> None:
@@ -71,7 +71,7 @@ class Trouble(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PeerAnswer:
     """What a peer says of itself for a topic, once it has been checked."""
 
     score: float
@@ -81,7 +81,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class SpreadAnswer:
     """What came of a share of messages: ``sent`` for certain, ``lost`` at the most besides."""
 
     sent: int
@@ -158,7 +158,7 @@ async def exchange(
     many bytes came."""
     address = address_of(name)
     if address is None:
-        raise Trouble("not-a-peer", delivered=False)
+        raise ExchangeError("not-a-peer", delivered=False)
     writer = None
     try:
         async with asyncio.timeout(timeout):
@@ -168,26 +168,26 @@ async def exchange(
             line = await reader.readline()
             receive(len(line))
     except TimeoutError:
-        raise Trouble("timeout", delivered=writer is not None) from None
+        raise ExchangeError("timeout", delivered=writer is not None) from None
     except ValueError:  # longer than the limit
         receive(limit)
-        raise Trouble("too-long", delivered=True) from None
+        raise ExchangeError("too-long", delivered=True) from None
     except OSError:
         reason = "connect" if writer is None else "disconnected"
-        raise Trouble(reason, delivered=writer is not None) from None
+        raise ExchangeError(reason, delivered=writer is not None) from None
     finally:
         if writer is not None:
             writer.close()
             with contextlib.suppress(OSError):
                 writer.transport.abort()
     if not line.endswith(b"\n"):
-        raise Trouble("disconnected", delivered=True)
+        raise ExchangeError("disconnected", delivered=True)
     try:
         answer = message_of(line)
     except ValueError as error:
-        raise Trouble(str(error), delivered=True) from None
+        raise ExchangeError(str(error), delivered=True) from None
     if "error" in answer:
-        raise Trouble("refused", delivered=True)
+        raise ExchangeError("refused", delivered=True)
     return answer
 
 
@@ -206,20 +206,20 @@ def score_from(value: object) -> float | None:
 
 
 def texts_from(value: object, most: int) -> tuple[str, ...]:
-    """The texts in a list, at most so many, each once and none of them too long."""
+    """The texts in a list, at most `most`, each once and none of them too long."""
     if not isinstance(value, list):
         return ()
     texts = (text for text in value[:most] if isinstance(text, str) and len(text) <= LONGEST)
     return tuple(dict.fromkeys(texts))
 
 
-def answer_from(message: dict[str, Any]) -> Answer:
-    """A ``relevance`` answer; ``Trouble`` where it has no score."""
+def answer_from(message: dict[str, Any]) -> PeerAnswer:
+    """A ``relevance`` answer; ``ExchangeError`` where it has no score."""
     score = score_from(message.get("score"))
     listed = message.get("neighbours")
     if score is None or not isinstance(listed, list):
-        raise Trouble("nonsense", delivered=True)
-    return Answer(
+        raise ExchangeError("nonsense", delivered=True)
+    return PeerAnswer(
         score=score,
         neighbours=tuple(_neighbours(listed[:NEIGHBOURS])),
         files=texts_from(message.get("files"), 20),
@@ -238,30 +238,30 @@ def _neighbours(listed: Iterable[object]) -> list[tuple[str, float]]:
     return list(found.items())
 
 
-def spread_from(message: dict[str, Any], share: int) -> Spread:
-    """A ``spread`` answer; ``Trouble`` where it cannot be true of a share of that size."""
+def spread_from(message: dict[str, Any], share: int) -> SpreadAnswer:
+    """A ``spread`` answer; ``ExchangeError`` where it cannot be true of a share of that size."""
     sent, lost = message.get("sent"), message.get("lost")
     listed = message.get("answers")
     if not (type(sent) is type(lost) is int and isinstance(listed, list)):
-        raise Trouble("nonsense", delivered=True)
+        raise ExchangeError("nonsense", delivered=True)
     if sent < 0 or lost < 0 or sent + lost > share or len(listed) > sent + 1:
-        raise Trouble("nonsense", delivered=True)
+        raise ExchangeError("nonsense", delivered=True)
     answers: dict[str, tuple[float, tuple[str, ...]]] = {}
     for entry in listed:
         if not isinstance(entry, list) or len(entry) != 3 or not isinstance(entry[0], str):
-            raise Trouble("nonsense", delivered=True)
+            raise ExchangeError("nonsense", delivered=True)
         score = score_from(entry[1])
         if score is None or address_of(entry[0]) is None:
-            raise Trouble("nonsense", delivered=True)
+            raise ExchangeError("nonsense", delivered=True)
         answers.setdefault(entry[0], (score, texts_from(entry[2], RECORDS)))
-    return Spread(sent, lost, tuple((name, *rest) for name, rest in answers.items()))
+    return SpreadAnswer(sent, lost, tuple((name, *rest) for name, rest in answers.items()))
 
 
 def profile_from(message: dict[str, Any], most: int) -> dict[str, int]:
-    """A ``profile`` answer: words and how often, at most so many words."""
+    """A ``profile`` answer: words and how often, at most `most` words."""
     words = message.get("words")
     if not isinstance(words, dict):
-        raise Trouble("nonsense", delivered=True)
+        raise ExchangeError("nonsense", delivered=True)
     found: dict[str, int] = {}
     for word, count in words.items():
         if len(found) == most:

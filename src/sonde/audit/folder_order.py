@@ -25,7 +25,7 @@ _ALONE = 1.5  # with fewer URLs than that in a folder, on average, folders tell 
 
 
 @dataclass(frozen=True)
-class Order:
+class FolderOrder:
     """How the links inside a site keep to folders."""
 
     pages: int  # with links inside the site
@@ -40,7 +40,7 @@ class Order:
         return None if self.folders < 2 else (self.stay - self.chance) / (1.0 - self.chance)
 
 
-def order_of(links: Mapping[str, Mapping[str, int]]) -> Order:
+def order_of(links: Mapping[str, Mapping[str, int]]) -> FolderOrder:
     """The order of pages with their links, each target once."""
     inside: dict[str, Counter[str]] = {}
     everywhere: Counter[str] = Counter()
@@ -53,10 +53,10 @@ def order_of(links: Mapping[str, Mapping[str, int]]) -> Order:
             everywhere.update(inside[page])
             urls.update(own, (page,))
     if not inside:
-        return Order(0, 0, 0.0, 0.0, 0.0)
+        return FolderOrder(0, 0, 0.0, 0.0, 0.0)
     homes = {page: basename_of(page) for page in inside}
     total = everywhere.total()
-    return Order(
+    return FolderOrder(
         pages=len(inside),
         folders=len(set(homes.values())),
         stay=sum(count[homes[page]] / count.total() for page, count in inside.items()) / len(homes),
@@ -65,7 +65,7 @@ def order_of(links: Mapping[str, Mapping[str, int]]) -> Order:
     )
 
 
-def verdict(order: Order, rfu: float | None) -> tuple[str, str]:
+def verdict(order: FolderOrder, rfu: float | None) -> tuple[str, str]:
     """The level of a site, and the verdict in a sentence. `rfu` is the median of its pages."""
     if order.pages < 2:
         return "unknown", "unknown: too few pages with links to say anything"

@@ -23,7 +23,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RankedPage:
     """A node of the ranking."""
 
     rank: int
@@ -69,7 +69,7 @@ class Status:
     left: int
 
 
-class Standings:
+class TrackedRun:
     """What a tracked run has to say."""
 
     def __init__(self, run: RunReader) -> None:
@@ -123,7 +123,7 @@ class Standings:
             left=changes.get("left", 0),
         )
 
-    def ranking(self, evidence: int = EVIDENCE) -> list[Standing]:
+    def ranking(self, evidence: int = EVIDENCE) -> list[RankedPage]:
         """The ranking as it was last brought up to date, with who cites each."""
         rows = list(
             self._run.rows(
@@ -132,7 +132,7 @@ class Standings:
             )
         )
         return [
-            Standing(
+            RankedPage(
                 rank, url, title, cited, entered, state, last, self._evidence(number, evidence)
             )
             for rank, url, title, cited, entered, state, last, number in rows
@@ -169,7 +169,7 @@ class Standings:
         return {
             "at": self._state.get("ranked"),
             "window": self.settings["window"],
-            "ranking": [asdict(standing) for standing in self.ranking()],
+            "ranking": [asdict(page) for page in self.ranking()],
             "entered": [change for change in changes if change["change"] == "entered"],
             "left": [change for change in changes if change["change"] == "left"],
         }

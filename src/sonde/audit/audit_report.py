@@ -8,13 +8,13 @@ from pathlib import Path
 
 from sonde.audit.charts import (
     colour,
+    distribution_chart,
     links_chart,
     order_chart,
     rtt_chart,
     short_names,
-    spread_chart,
 )
-from sonde.audit.measuring import SiteAudit, Spread
+from sonde.audit.measuring import Distribution, SiteAudit
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #24292f; --soft: #656d76; --paper: #fff; --line: #d8dde3;
@@ -116,8 +116,8 @@ def write(audits: Sequence[SiteAudit], folder: Path, most: int = 20) -> None:
     charts = {
         "order": order_chart(audits),
         "links": links_chart(audits),
-        "rfu": spread_chart(audits, "rfu"),
-        "bfu": spread_chart(audits, "bfu"),
+        "rfu": distribution_chart(audits, "rfu"),
+        "bfu": distribution_chart(audits, "bfu"),
         "rtt": rtt_chart(audits),
     }
     for name, chart in charts.items():
@@ -226,12 +226,12 @@ def _share(site: SiteAudit, value: float) -> str:
     return "-" if not site.pages else f"{100 * value:.0f} %"
 
 
-def _median(spread: Spread | None) -> str:
-    return "-" if spread is None else f"{spread.median:.3f}"
+def _median(found: Distribution | None) -> str:
+    return "-" if found is None else f"{found.median:.3f}"
 
 
-def _range(spread: Spread | None) -> str:
-    return "-" if spread is None else f"{spread.lowest:.3f} to {spread.highest:.3f}"
+def _range(found: Distribution | None) -> str:
+    return "-" if found is None else f"{found.lowest:.3f} to {found.highest:.3f}"
 
 
 def _milliseconds(seconds: float) -> str:
@@ -245,8 +245,8 @@ def _time(seconds: float | None) -> str:
     return "-" if seconds is None else f"{_milliseconds(seconds)} ms"
 
 
-def _times(spread: Spread | None) -> str:
-    return "-" if spread is None else f"{_milliseconds(spread.lowest)} to {_time(spread.highest)}"
+def _times(found: Distribution | None) -> str:
+    return "-" if found is None else f"{_milliseconds(found.lowest)} to {_time(found.highest)}"
 
 
 def _round_trip(site: SiteAudit) -> str:
