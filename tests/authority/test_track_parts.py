@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 import weakref
 
@@ -11,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sonde.errors import InputError, SpecError, StoreError
+from sonde.store.run import Run
 from sonde.track import Clock, TrackPlan
 from sonde.track.citations import RANKING, Citations
 from sonde.track.rate import HOUR, Rate
@@ -18,10 +18,9 @@ from sonde.track.watched_feeds import feeds_of
 
 
 def store() -> Citations:
-    database = sqlite3.connect(":memory:", isolation_level=None)
-    database.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
-    citations = Citations(database)
-    weakref.finalize(citations, database.close)
+    run = Run.create(None, {})
+    citations = Citations(run)
+    weakref.finalize(citations, run.abandon)
     return citations
 
 
@@ -72,14 +71,13 @@ def test_no_hour_has_more_requests_than_the_rate_allows(
 
 
 def test_a_full_disk_is_an_error_of_the_store() -> None:
-    database = sqlite3.connect(":memory:", isolation_level=None)
-    database.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT)")
-    (pages,) = database.execute("PRAGMA page_count").fetchone()
-    database.execute(f"PRAGMA max_page_count = {pages + 1}")
-    with pytest.raises(StoreError, match="cannot be written: database or disk is full"):
-        Citations(database)
-    assert not database.in_transaction
-    database.close()
+    with Run.create(None, {}) as run:
+        (pages,) = run.database.execute("PRAGMA page_count").fetchone()
+        run.database.execute(f"PRAGMA max_page_count = {pages + 1}")
+        with pytest.raises(StoreError, match="the disk is full"):
+            Citations(run)
+        assert not run.database.in_transaction
+        run.abandon()
 
 
 def test_what_a_plan_cannot_say() -> None:

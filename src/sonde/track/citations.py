@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
-from sonde.errors import StoreError
+from sonde.store.run import Run
 
 TABLES = """
 -- A node of the tracked graph. state: frontier (seen, not visited), visited, gone (404, 410),
@@ -133,30 +133,18 @@ class TrackedNode:
 class Citations:
     """The writing end. All changes are made within ``change()``."""
 
-    def __init__(self, database: sqlite3.Connection) -> None:
-        self._database = database
-        with self._whole():
-            database.executescript("BEGIN IMMEDIATE;" + TABLES + "COMMIT;")
+    def __init__(self, run: Run) -> None:
+        self._database = run.database
+        self._journal = run.journal
+        with self.change():
+            for statement in TABLES.split(";\n"):
+                self._database.execute(statement)
 
-    @contextmanager
-    def change(self, *, durable: bool = False) -> Iterator[None]:
-        """One transaction, whole or not at all. One that is durable is on the disk when it ends;
-        of others a power cut may take the last: a visit without its outcome, which is spent."""
-        with self._whole():
-            self._database.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
-            self._database.execute("BEGIN IMMEDIATE")
-            yield
-            self._database.execute("COMMIT")
-
-    @contextmanager
-    def _whole(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise StoreError(f"the run cannot be written: {error}") from None
-        finally:
-            if self._database.in_transaction:
-                self._database.execute("ROLLBACK")
+    def change(self, *, durable: bool = False) -> AbstractContextManager[None]:
+        """One transaction, with what the Web's side of the run has to say. One that is durable is
+        on the disk when it ends; of others a power cut may take the last: a visit without its
+        outcome, which is spent."""
+        return self._journal.transaction(durable=durable)
 
     def run(self, query: str, *values: object) -> sqlite3.Cursor:
         """Any statement."""
@@ -223,6 +211,37 @@ class Citations:
         """Change columns of a node."""
         columns = ", ".join(f"{name} = ?" for name in values)
         self.run(f"UPDATE tracked SET {columns} WHERE id = ?", *values.values(), number)
+
+    def brought_back(self, now: float) -> list[TrackedNode]:
+        """Nodes that were set aside until now, and are not any more."""
+        found = self.run(
+            f"SELECT {_NODE} FROM tracked WHERE retry <= ? ORDER BY retry, id LIMIT 1000", now
+        ).fetchall()
+        for row in found:
+            self.update(row[0], retry=None)
+        return [TrackedNode(*row) for row in found]
+
+    def due_list(self, now: float) -> int | None:
+        """The list that was due first, if one is."""
+        found: int | None = self.value(
+            "SELECT id FROM tracked WHERE state = 'list' AND retry IS NULL"
+            " AND (last IS NULL OR last + elapsed <= ?) ORDER BY last LIMIT 1",
+            now,
+        )
+        return found
+
+    def announced(self) -> int | None:
+        """The page that a list announced last, if one is still to be visited."""
+        found: int | None = self.value(
+            "SELECT id FROM tracked WHERE announced AND retry IS NULL ORDER BY dated DESC LIMIT 1"
+        )
+        return found
+
+    @property
+    def over(self) -> bool:
+        """Whether there is nothing left to visit, now or later."""
+        left = "SELECT 1 FROM tracked WHERE state IN ('frontier', 'visited', 'list') LIMIT 1"
+        return self.value(left) is None
 
     # -- links -----------------------------------------------------------------------------------
 

@@ -1,11 +1,16 @@
-"""What the tracker keeps in memory: who waits to be expanded, and who to be visited again.
+"""The recrawl policy: which node to visit next, a new one or one that was visited before.
 
-It is made anew from the store at each start, and grows with the number of nodes known, which the
-plan bounds; everything else is in the store.
+With probability ``share`` a visit expands the frontier; otherwise it goes to a page that was visited
+before. While lists (feeds, sitemaps) are due or have announced pages, every other one of those goes
+to them.
+
+What this needs is in memory: who waits to be expanded, and who to be visited again. It is made anew
+from the citations at each start, and grows with the number of nodes known, which the plan bounds.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from sonde import kernels
@@ -15,9 +20,13 @@ from sonde.track.plan import TrackPlan
 
 
 class Policy:
-    """The expansion and the recrawl, as in simulation, over numbers of nodes."""
+    """The expansion and the recrawl, as in simulation, over numbers of nodes.
 
-    def __init__(self, plan: TrackPlan, kept: dict[str, Any]) -> None:
+    ``kept`` is the ``state`` that an earlier one has left.
+    """
+
+    def __init__(self, plan: TrackPlan, store: Citations, kept: dict[str, Any]) -> None:
+        self.store = store
         loops = kernels.load("compiled")
         self.plan = plan
         self.dice = loops.dice.Dice(plan.seed)
@@ -32,6 +41,7 @@ class Policy:
             self.recrawl.means[arm] = mean
         self.known = 0
         self.free: list[int] = []  # numbers of forgotten nodes
+        self._load()
 
     def state(self) -> dict[str, Any]:
         """What the store cannot tell: the dice, and how the bandit's arms have done."""
@@ -41,10 +51,9 @@ class Policy:
             "arms": [(int(pulls[arm]), float(means[arm])) for arm in range(len(pulls))],
         }
 
-    def load(self, store: Citations) -> None:
-        """Become what the store says."""
+    def _load(self) -> None:
         expected = 1
-        for node, apparent, retry in store.nodes():
+        for node, apparent, retry in self.store.nodes():
             self.free += range(expected, node.id)
             expected = node.id + 1
             self.room(node.id)
@@ -90,3 +99,51 @@ class Policy:
             self.expansion.summit.forget(number)
         self.known -= 1
         self.free.append(number)
+
+    def return_to_frontier(self, number: int) -> None:
+        """A node waits to be expanded again."""
+        self.expansion.state[number] = 0
+        self.expansion.enter(number)
+
+    # -- choosing --------------------------------------------------------------------------------
+
+    def choose(self, now: float, allowed: Callable[[int], bool]) -> tuple[int, str] | None:
+        """A node to visit now, and why; ``None`` where there is none that is ``allowed``."""
+        for _ in range(1000):
+            number, why = -1, "expand"
+            if self.dice.uniform() < self.plan.share:
+                number = self.expansion.pick(self.dice)
+            if number < 0:
+                number, why = self._again(now)
+            if number < 0:
+                number, why = self.expansion.pick(self.dice), "expand"
+            if number < 0:
+                return None
+            if allowed(number):
+                return number, why
+        return None
+
+    def _again(self, now: float) -> tuple[int, str]:
+        listed = self._listed(now)
+        if listed is not None and self.dice.uniform() < 0.5:
+            return listed
+        number = self.recrawl.pick(self.dice)
+        if number < 0 and listed is not None:
+            return listed
+        return number, "recrawl"
+
+    def _listed(self, now: float) -> tuple[int, str] | None:
+        """A list that is due, or a page that a list announced."""
+        due = self.store.due_list(now)
+        if due is not None:
+            return due, "list"
+        announced = self.store.announced()
+        return None if announced is None else (announced, "announced")
+
+    def bring_back(self, now: float) -> None:
+        """What was set aside until now."""
+        for node in self.store.brought_back(now):
+            if node.state == "visited":
+                self.watch(node)
+            elif node.state == "frontier":
+                self.return_to_frontier(node.id)

@@ -1,8 +1,6 @@
 """The live tracker: chooses, visits, learns and ranks, one request after the other.
 
-Each visit is chosen when the rate allows its first request. With probability ``share`` it expands
-the frontier; otherwise it goes to a page that was visited before. While lists (feeds, sitemaps)
-are due or have announced pages, every other one of those goes to them.
+Each visit is chosen (``policy``) when the rate allows its first request.
 """
 
 from __future__ import annotations
@@ -39,9 +37,6 @@ STOPS = {
     "cut": "stopped by the user at once",
 }
 """All reasons for which a tracker ends, in words."""
-
-
-_LEFT = "SELECT 1 FROM tracked WHERE state IN ('frontier', 'visited', 'list') LIMIT 1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +125,7 @@ class LiveTracker:
         self._begun = begun
         assert isinstance(begun.attached.source, TrackedWeb)
         self.source = begun.attached.source
-        self.store = store = Citations(begun.run.database)
+        self.store = store = Citations(begun.run)
         self.plan = plan = TrackPlan.of(store.recall("track"), self._plan)
         state = store.recall("track_state") or {}
         self.clock.not_before(state.get("now", 0.0))
@@ -148,8 +143,7 @@ class LiveTracker:
 
     def _recollect(self, state: dict[str, Any]) -> None:
         """Make the policy anew from what the store says."""
-        self.policy = Policy(self.plan, state)
-        self.policy.load(self.store)
+        self.policy = Policy(self.plan, self.store, state)
         self.update = GraphUpdate(self.store, self.policy, self.source)
 
     async def _loop(self) -> str:
@@ -163,7 +157,7 @@ class LiveTracker:
                 return "budget"
             choice = self._choose()
             if choice is None:
-                if self.store.value(_LEFT) is None:
+                if self.store.over:
                     return "nothing"
                 await self._rest(3600.0 / self.plan.per_hour)
                 continue
@@ -194,45 +188,9 @@ class LiveTracker:
     def _choose(self) -> tuple[int, str] | None:
         """A node to visit now, and why."""
         now = self.clock.now()
-        policy, dice = self.policy, self.policy.dice
         with self.store.change():
-            self.update.bring_back(now)
-        for _ in range(1000):
-            number, why = -1, "expand"
-            if dice.uniform() < self.plan.share:
-                number = policy.expansion.pick(dice)
-            if number < 0:
-                number, why = self._again(now)
-            if number < 0:
-                number, why = policy.expansion.pick(dice), "expand"
-            if number < 0:
-                return None
-            if self._allowed(number):
-                return number, why
-        return None
-
-    def _again(self, now: float) -> tuple[int, str]:
-        listed = self._listed(now)
-        if listed is not None and self.policy.dice.uniform() < 0.5:
-            return listed
-        number = self.policy.recrawl.pick(self.policy.dice)
-        if number < 0 and listed is not None:
-            return listed
-        return number, "recrawl"
-
-    def _listed(self, now: float) -> tuple[int, str] | None:
-        """A list that is due, or a page that a list announced."""
-        due = self.store.value(
-            "SELECT id FROM tracked WHERE state = 'list' AND retry IS NULL"
-            " AND (last IS NULL OR last + elapsed <= ?) ORDER BY last LIMIT 1",
-            now,
-        )
-        if due is not None:
-            return due, "list"
-        announced = self.store.value(
-            "SELECT id FROM tracked WHERE announced AND retry IS NULL ORDER BY dated DESC LIMIT 1"
-        )
-        return None if announced is None else (announced, "announced")
+            self.policy.bring_back(now)
+        return self.policy.choose(now, self._allowed)
 
     def _allowed(self, number: int) -> bool:
         """Whether robots.txt, as far as it is known, allows a node; one that is not is dropped."""
@@ -268,7 +226,6 @@ class LiveTracker:
             _LOG.exception("what came of %r cannot be used", node.url)
             self._recollect(self.policy.state())
             outcome = self._take_in(node, None, charge, now)
-        self._commit()
         fresh, status = self.update.fresh, _status(answer)
         self._on_event(VisitEnded(node.url, why, outcome, status, fresh, answer.requests, now))
 
@@ -284,6 +241,7 @@ class LiveTracker:
             if charge.visit is not None:
                 fresh, status = self.update.fresh, _status(answer)
                 self.store.settle(charge.visit, outcome, status, charge.received, fresh)
+            self.source.before_commit()
             self._remember(now)
         return outcome
 
@@ -296,13 +254,8 @@ class LiveTracker:
         now = self.clock.now()
         self.rate.charge(now)
         self.requests += 1
-        self._commit()
-        return now
-
-    def _commit(self) -> None:
-        """What the source has learned of hosts and robots."""
         self.source.before_commit()
-        self._begun.run.journal.commit()
+        return now
 
     def _remember(self, now: float) -> None:
         state = {"now": now, "ranked": self._ranked, **self.policy.state()}

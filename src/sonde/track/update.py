@@ -168,8 +168,7 @@ class GraphUpdate:
         reason = problem.detail if problem.reason == "not-allowed" else problem.reason
         if reason == "budget":
             if node.last is None:
-                self.policy.expansion.state[node.id] = 0
-                self.policy.expansion.enter(node.id)
+                self.policy.return_to_frontier(node.id)
             return "budget"
         if problem.reason == "not-allowed" and reason != "robots-unreachable":
             return self._drop(node, "dropped", reason)
@@ -194,16 +193,3 @@ class GraphUpdate:
         wait = min(_FIRST_RETRY * 2**node.misses, self.window)
         self.store.update(node.id, why=why, misses=node.misses + 1, announced=0, retry=now + wait)
         return why
-
-    def bring_back(self, now: float) -> None:
-        """What was set aside until now."""
-        for (number,) in self.store.run(
-            "SELECT id FROM tracked WHERE retry <= ? LIMIT 1000", now
-        ).fetchall():
-            self.store.update(number, retry=None)
-            node = self.store.node(number)
-            if node.state == "visited":
-                self.policy.watch(node)
-            elif node.state == "frontier":
-                self.policy.expansion.state[number] = 0
-                self.policy.expansion.enter(number)
