@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import sys
 import time
@@ -100,12 +101,8 @@ def run(args: argparse.Namespace) -> int:
         plan=given,
         **settings,
     )
-    loop = new_loop()
-    try:
-        reason = loop.run_until_complete(_watched(tracker))
-    finally:
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.close()
+    with asyncio.Runner(loop_factory=new_loop) as runner:
+        reason = runner.run(_watched(tracker))
     words = STOPS.get(reason, reason)
     print(f"{tracker.requests:,} requests so far: {words}", file=sys.stderr)
     return 130 if reason in ("interrupted", "cut") else 0

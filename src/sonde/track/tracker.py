@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sonde.crawling.beginning import Beginning, opened_run
+from sonde.crawling.loop import new_loop
 from sonde.errors import SondeError, StoreError
 from sonde.sources.web.exchange import Outcome
 from sonde.track.charge import Charge
@@ -280,11 +281,5 @@ def _status(answer: Outcome | None) -> int | None:
 
 def track_live(path: str | Path, **arguments: Any) -> str:
     """Track a run to the end, from a program that has no event loop; why it ended."""
-    from sonde.crawling.loop import new_loop
-
-    loop = new_loop()
-    try:
-        return loop.run_until_complete(LiveTracker(path, **arguments).run())
-    finally:
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.close()
+    with asyncio.Runner(loop_factory=new_loop) as runner:
+        return runner.run(LiveTracker(path, **arguments).run())

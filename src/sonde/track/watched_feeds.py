@@ -1,4 +1,4 @@
-"""WatchedFeeds: feeds and sitemaps, which name pages and date them.
+"""Feeds and sitemaps that are watched: lists, which name pages and date them.
 
 A list is found in robots.txt, in the head of a page, or in another list. It is no page: it is not
 ranked, and it is visited at a pace of its own, by whether it had news. News are pages that it
@@ -69,12 +69,10 @@ class WatchedFeeds:
 
     def _dated(self, number: int, state: str, dated: float, now: float) -> bool:
         """A list gives a page a date; whether that is news."""
-        last, before = self._store.run(
-            "SELECT last, dated FROM tracked WHERE id = ?", number
-        ).fetchone()
-        if before is not None and before >= dated:
+        page = self._store.node(number)
+        if page.dated is not None and page.dated >= dated:
             return False
-        recent = dated > now - self._window and (last is None or dated > last)
+        recent = dated > now - self._window and (page.last is None or dated > page.last)
         announced = recent and state in ("frontier", "visited")
         self._store.update(number, dated=dated, announced=int(announced))
         return announced

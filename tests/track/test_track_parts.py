@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import weakref
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -201,6 +202,47 @@ def test_a_change_is_whole_or_not_at_all() -> None:
     with pytest.raises(StoreError):
         fail()
     assert kept.value("SELECT count(*) FROM tracked") == 0
+
+
+def test_what_the_web_learned_goes_with_the_change() -> None:
+    """Rows that the journal has gathered are in the same transaction, or wait for the next."""
+    with Run.create(None, {}) as run:
+        kept = Citations(run)
+        run.journal.add("hosts", ("a.example", 1, 0, 0, None, None, None))
+
+        def fail() -> None:
+            with kept.change(durable=True):
+                kept.add("http://a.example/", "frontier", 0.0)
+                raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            fail()
+        count = "SELECT (SELECT count(*) FROM tracked), (SELECT count(*) FROM hosts)"
+        assert kept.run(count).fetchone() == (0, 0)
+        with kept.change():
+            kept.add("http://a.example/", "frontier", 0.0)
+            assert kept.run(count).fetchone() == (1, 0)
+        assert kept.run(count).fetchone() == (1, 1)
+        assert not run.journal.dirty
+
+
+def test_a_durable_change_is_on_the_disk_after_the_pages_that_it_names(tmp_path: Path) -> None:
+    with Run.create(tmp_path / "run", {}) as run:
+        kept = Citations(run)
+        seen: list[tuple[int, bool]] = []
+
+        def sync() -> None:
+            count = int(kept.value("SELECT count(*) FROM sent"))
+            seen.append((count, run.database.in_transaction))
+
+        run.journal.on_sync = sync
+        with kept.change(durable=True):
+            kept.begin("http://a.example/", "expand", 1.0)
+            assert kept.value("PRAGMA synchronous") == 2
+        with kept.change():
+            assert kept.value("PRAGMA synchronous") == 1
+        assert seen == [(0, False)]
+        run.journal.on_sync = lambda: None
 
 
 def test_charges_are_counted_request_by_request() -> None:
