@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 
 from sonde.crawling.book import Book
 from sonde.explorer import Explorer
+from sonde.net.exchange import Exchange
 from sonde.records import Failure, Link, Outcome, Spend
 from sonde.sources.facts import PageFacts, PageVisit
-from sonde.sources.web.exchange import Exchange
 from sonde.store.reading import PAGES
 from sonde.store.run import Run
 from sonde.store.warc import WarcWriter

@@ -23,7 +23,7 @@ from sonde.cli.stopping import heeding_signals
 from sonde.crawling import Crawl
 from sonde.crawling.loop import new_loop
 from sonde.errors import InputError
-from sonde.sources.web.address import group_of
+from sonde.net.urls import group_of
 from sonde.store.replacing import new_folder
 
 _EPILOG = """examples:

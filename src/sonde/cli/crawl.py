@@ -19,8 +19,8 @@ from sonde.crawling.beginning import Intent
 from sonde.crawling.kinds import chosen, kind_named
 from sonde.crawling.loop import new_loop
 from sonde.errors import InputError
+from sonde.net.urls import group_of
 from sonde.sources.options import as_data, texts_to_data
-from sonde.sources.web.address import group_of
 from sonde.store.reading import DATABASE, RunReader
 
 _EPILOG = """examples:

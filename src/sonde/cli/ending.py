@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sonde.cli.printing import harmless
 from sonde.crawling import STOPS, CrawlResult
-from sonde.sources.web.exchange import REASONS
+from sonde.net.exchange import REASONS
 from sonde.store import summary
 from sonde.store.reading import RunReader
 

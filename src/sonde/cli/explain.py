@@ -13,8 +13,8 @@ from sonde.cli.hindsight import Moment, explorer_of, hindsight
 from sonde.cli.printing import amount, harmless, number, print_table
 from sonde.crawling.naming import possible_names
 from sonde.errors import InputError
+from sonde.net.exchange import REASONS
 from sonde.sources.peers.wire import REASONS as PEER_REASONS
-from sonde.sources.web.exchange import REASONS
 from sonde.store.reading import RunReader
 from sonde.store.summary import RANKED
 from sonde.store.tracing import Attempt, Trace, trace

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from sonde.kernels.html import basenames
 from sonde.kernels.model import places as kernel
+from sonde.net.urls import normalise
 from sonde.records import Link, Place
 from sonde.sources.graph import Graph
-from sonde.sources.web.address import normalise
 from sonde.sources.web.page import read_page
 from sonde.sources.web.place import Surroundings, keys_of, places
 from uncompiled import uncompiled

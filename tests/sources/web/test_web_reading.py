@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from tree_walk import Walk
 
 from sonde.kernels.html import markup, orderly, reach
+from sonde.net.charset import decode
+from sonde.sources.hrefs import CHARACTERS, resolved
 from sonde.sources.web import nesting, reading
-from sonde.sources.web.charset import decode
 from sonde.sources.web.reading import read
-from sonde.sources.web.references import CHARACTERS, resolved
 from uncompiled import uncompiled
 
 URL = "http://a.example/dir/page.html"

@@ -7,8 +7,8 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection
 
-from ...records import Group
-from .windows import Place, Windows
+from sonde.records import Group
+from sonde.sources.social.windows import WindowPlace, Windows
 
 
 class Turns:
@@ -22,8 +22,10 @@ class Turns:
         self.windows = windows
         self.wake: Callable[[], None] = lambda: None
         self.closed: frozenset[Group] = frozenset()
-        self._reserved: dict[str, deque[Place]] = {name: deque() for name in windows.endpoints}
-        self._line: deque[tuple[str, asyncio.Future[Place]]] = deque()
+        self._reserved: dict[str, deque[WindowPlace]] = {
+            name: deque() for name in windows.endpoints
+        }
+        self._line: deque[tuple[str, asyncio.Future[WindowPlace]]] = deque()
 
     # -- for the driver ------------------------------------------------------------------------
 
@@ -60,7 +62,7 @@ class Turns:
 
     # -- for visits ----------------------------------------------------------------------------
 
-    async def place(self, endpoint: str, *, first: bool) -> Place:
+    async def place(self, endpoint: str, *, first: bool) -> WindowPlace:
         """A place for a request; the first one of a visit was reserved with its lease."""
         if first and self._reserved[endpoint]:
             return self._reserved[endpoint].popleft()
@@ -69,7 +71,7 @@ class Turns:
             place = self.windows.take(endpoint, now)
             if place is not None:
                 return place
-        turn: asyncio.Future[Place] = asyncio.get_running_loop().create_future()
+        turn: asyncio.Future[WindowPlace] = asyncio.get_running_loop().create_future()
         self._line.append((endpoint, turn))
         self.wake()
         try:

@@ -20,10 +20,8 @@ from sonde.kernels.html.markup import scan
 from sonde.kernels.html.names import Names
 from sonde.kernels.html.orderly import RULES, orderly
 from sonde.kernels.html.targets import followed
-
-from .address import Base
-from .nesting import ELEMENTS, MAX_ATTRIBUTES, MAX_DEPTH, shallow
-from .references import CHARACTERS, resolved
+from sonde.sources.hrefs import CHARACTERS, Base, resolved
+from sonde.sources.web.nesting import ELEMENTS, MAX_ATTRIBUTES, MAX_DEPTH, shallow
 
 _MOUNT = "#root:empty,#app:empty,#__next:empty,#__nuxt:empty,app-root:empty,#svelte:empty"
 _MANY_SCRIPTS = 3

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from ...errors import InputError
-from .secret import Secret
+from sonde.errors import InputError
+from sonde.net.secret import Secret
 
 
 def user_agent(contact: str) -> str:

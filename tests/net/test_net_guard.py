@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sonde.errors import InputError
-from sonde.sources.web.decoding import BadEncoding, unpack
-from sonde.sources.web.guard import BlockedAddress, Guard, GuardedResolver, refusal
-from sonde.sources.web.secret import Secret, revealed
+from sonde.net.decoding import BadEncoding, unpack
+from sonde.net.guard import BlockedAddress, Guard, GuardedResolver, refusal
+from sonde.net.secret import Secret, revealed
 
 
 @pytest.mark.parametrize(

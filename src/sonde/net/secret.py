@@ -12,7 +12,7 @@ import stat
 from pathlib import Path
 from typing import NoReturn
 
-from ...errors import InputError
+from sonde.errors import InputError
 
 
 class Secret:

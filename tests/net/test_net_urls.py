@@ -6,18 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.sources.web.address import (
+from sonde.net.urls import (
     MAX_URL,
-    Base,
-    Directory,
     domain_of,
     group_of,
     host_of,
     normalise,
     origin_of,
-    template_of,
 )
-from sonde.sources.web.references import resolved
+from sonde.sources.hrefs import Base, Directory, resolved
+from sonde.sources.web.traps import template_of
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The client against real servers on loopback, most of them ill-behaved."""
+"""Fetches from real servers on loopback, most of them ill-behaved."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ import pytest
 import trustme
 
 from sonde.errors import InputError
-from sonde.sources.web.client import Client
-from sonde.sources.web.exchange import FetchProblem, Limits, Outcome, Response
-from sonde.sources.web.secret import Secret
-from sonde.sources.web.settings import ClientSettings, user_agent
+from sonde.net.client import Client
+from sonde.net.client_settings import ClientSettings, user_agent
+from sonde.net.exchange import FetchOutcome, FetchProblem, Limits, Response
+from sonde.net.polite_fetch import PoliteFetch
+from sonde.net.secret import Secret
 
 AGENT = "sonde/test (+http://contact.example)"
 OPEN = ClientSettings(AGENT, allow_private=True)
@@ -47,6 +48,30 @@ class Budget:
         self.left -= 1
         self.taken += 1
         return True
+
+
+class Granting:
+    """An allowance made of a function."""
+
+    def __init__(self, take: Callable[[], bool]) -> None:
+        self.take = take
+        self.received = 0
+
+    def receive(self, size: int) -> None:
+        self.received += size
+
+
+async def fetched(
+    client: Client,
+    url: str,
+    take: Callable[[], bool] = always,
+    limits: Limits = Limits(),  # noqa: B008 (frozen)
+    **options: Any,
+) -> FetchOutcome:
+    allowance = Granting(take)
+    outcome = await PoliteFetch(client, limits=limits).fetch(url, allowance, **options)
+    assert allowance.received == outcome.received
+    return outcome
 
 
 class Server:
@@ -123,22 +148,21 @@ def fixed(data: bytes, close: bool = False) -> Handler:
 
 def fetch_from(
     handler: Handler, path: str = "/", settings: ClientSettings = OPEN, **options: Any
-) -> tuple[Outcome, Server]:
-    async def body() -> tuple[Outcome, Server]:
+) -> tuple[FetchOutcome, Server]:
+    async def body() -> tuple[FetchOutcome, Server]:
         async with serving(handler) as server, Client(settings) as client:
-            options.setdefault("take", always)
             options.setdefault("limits", QUICK)
-            return await client.fetch(server.url(path), **options), server
+            return await fetched(client, server.url(path), **options), server
 
     return run(body())
 
 
-def problem(outcome: Outcome) -> str:
+def problem(outcome: FetchOutcome) -> str:
     assert isinstance(outcome, FetchProblem), outcome
     return outcome.reason
 
 
-def good(outcome: Outcome) -> Response:
+def good(outcome: FetchOutcome) -> Response:
     assert isinstance(outcome, Response), outcome
     return outcome
 
@@ -239,11 +263,13 @@ def test_redirect_chains_end() -> None:
 def test_each_hop_must_be_allowed() -> None:
     asked: list[str] = []
 
-    async def allow(url: str) -> str | None:
+    def gate(url: str, group: str, redirected: bool) -> str | None:
         asked.append(url.rpartition("/")[2])
+        assert redirected is (len(asked) > 1)
+        assert group == url.split("/")[2]
         return "scope: other" if url.endswith("/c") else None
 
-    outcome, server = fetch_from(redirecting({"/": "/b", "/b": "/c"}), allow=allow)
+    outcome, server = fetch_from(redirecting({"/": "/b", "/b": "/c"}), gate=gate)
     assert isinstance(outcome, FetchProblem)
     assert (outcome.reason, outcome.detail) == ("not-allowed", "scope: other")
     assert asked == ["", "b", "c"]
@@ -254,7 +280,7 @@ def test_only_http() -> None:
     async def body() -> None:
         async with Client(OPEN) as client:
             for url in ("ftp://a.example/", "file:///etc/passwd", "http://[x"):
-                assert problem(await client.fetch(url, take=always)) == "bad-url"
+                assert problem(await fetched(client, url)) == "bad-url"
 
     run(body())
 
@@ -371,7 +397,7 @@ def test_what_this_process_was_busy_for_does_not_count_against_a_server() -> Non
         async with serving(dripping) as server, Client(OPEN) as client:
             limits = Limits(total=0.6, min_rate=1_000, grace=0.3)
             fetching = asyncio.create_task(
-                client.fetch(server.url(), take=Budget(1).take, limits=limits)
+                fetched(client, server.url(), take=Budget(1).take, limits=limits)
             )
             await asyncio.sleep(0.1)
             client.forgive(1.0)
@@ -397,7 +423,7 @@ def test_nobody_listens() -> None:
             url = server.url()
         budget = Budget(5)
         async with Client(OPEN) as client:
-            outcome = await client.fetch(url, take=budget.take, limits=QUICK)
+            outcome = await fetched(client, url, take=budget.take, limits=QUICK)
         assert problem(outcome) == "connect"
         assert outcome.requests == budget.taken == 1
 
@@ -419,8 +445,8 @@ def test_a_retry_on_a_dead_connection_is_charged() -> None:
     async def body() -> None:
         budget = Budget(10)
         async with serving(once_each) as server, Client(OPEN) as client:
-            first = good(await client.fetch(server.url(), take=budget.take, limits=QUICK))
-            second = good(await client.fetch(server.url(), take=budget.take, limits=QUICK))
+            first = good(await fetched(client, server.url(), take=budget.take, limits=QUICK))
+            second = good(await fetched(client, server.url(), take=budget.take, limits=QUICK))
         assert (first.requests, second.requests) == (1, 2)
         assert second.body == b"3"
         assert budget.taken == len(server.requests) == 3
@@ -448,7 +474,7 @@ def test_private_addresses_are_refused_by_default() -> None:
                     "rebound.example",
                 ):
                     budget = Budget(5)
-                    outcome = await client.fetch(server.url("/", host), take=budget.take)
+                    outcome = await fetched(client, server.url("/", host), take=budget.take)
                     assert problem(outcome) == "blocked-address", host
             assert server.requests == []
 
@@ -473,7 +499,7 @@ def test_rebinding_between_the_check_and_the_connection() -> None:
 
                 client.resolver.resolve = resolve  # type: ignore[method-assign]
                 assert await client.resolver.addresses("a.example") == ["93.184.216.34"]
-                outcome = await client.fetch(server.url("/", "a.example"), take=always)
+                outcome = await fetched(client, server.url("/", "a.example"))
                 assert problem(outcome) == "blocked-address"
             assert server.requests == []
 
@@ -486,7 +512,7 @@ def test_a_redirect_to_a_private_address_is_refused() -> None:
         closed = ClientSettings(AGENT)
         async with serving(handler) as server, Client(closed, lookup=local) as client:
             client.guard.exempt.add("127.0.0.1")
-            outcome = await client.fetch(server.url("/", "a.example"), take=always)
+            outcome = await fetched(client, server.url("/", "a.example"))
             assert problem(outcome) == "blocked-address"
             assert outcome.requests == 1
 
@@ -503,10 +529,10 @@ def test_names_without_an_address() -> None:
 
     async def body() -> None:
         async with Client(OPEN, lookup=nothing) as client:
-            assert problem(await client.fetch("http://a.example/", take=always)) == "dns"
+            assert problem(await fetched(client, "http://a.example/")) == "dns"
         async with Client(OPEN, lookup=never) as client:
             client.resolver._timeout = 0.1
-            assert problem(await client.fetch("http://a.example/", take=always)) == "dns"
+            assert problem(await fetched(client, "http://a.example/")) == "dns"
 
     run(body())
 
@@ -527,12 +553,12 @@ def test_tls(tmp_path: Path) -> None:
         async with serving(fixed(answer()), server_side) as server:
             async with Client(trusting, lookup=local) as client:
                 url = server.url("/", "good.example", "https")
-                assert good(await client.fetch(url, take=always)).body == b"ok"
+                assert good(await fetched(client, url)).body == b"ok"
                 url = server.url("/", "bad.example", "https")
-                assert problem(await client.fetch(url, take=always)) == "tls"
+                assert problem(await fetched(client, url)) == "tls"
             async with Client(OPEN, lookup=local) as client:
                 url = server.url("/", "good.example", "https")
-                assert problem(await client.fetch(url, take=always)) == "tls"
+                assert problem(await fetched(client, url)) == "tls"
 
     run(body())
     with pytest.raises(InputError, match="certificates"):
@@ -557,7 +583,7 @@ def test_secrets_go_to_their_host_and_nowhere_else() -> None:
                 serving(redirecting({"/": target})) as here,
                 Client(settings, lookup=local) as client,
             ):
-                response = good(await client.fetch(here.url("/", "one.example"), take=always))
+                response = good(await fetched(client, here.url("/", "one.example")))
             sent, leaked = here.requests[0][1], there.requests[0][1]
             assert sent["x-key"] == "k3y"
             assert sent["authorization"].startswith("basic ")
@@ -581,7 +607,7 @@ def test_cookies_are_kept_only_on_request(kept: bool) -> None:
         handler = fixed(answer(b"ok", "200 OK", "Set-Cookie: a=b; Path=/"))
         async with serving(handler) as server, Client(settings, lookup=local) as client:
             for _ in range(2):
-                good(await client.fetch(server.url("/", "a.example"), take=always))
+                good(await fetched(client, server.url("/", "a.example")))
             assert ("cookie" in server.requests[1][1]) is kept
 
     run(body())
@@ -592,10 +618,10 @@ def test_a_proxy_is_used_and_exempt_from_the_guard() -> None:
         async with serving(fixed(answer(b"proxied"))) as server:
             settings = ClientSettings(AGENT, proxy=Secret(server.url()))
             async with Client(settings) as client:
-                response = good(await client.fetch("http://a.example/x", take=always))
+                response = good(await fetched(client, "http://a.example/x"))
                 assert response.body == b"proxied"
                 assert server.requests[0][0] == "http://a.example/x"
-                outcome = await client.fetch("http://127.0.0.1/", take=always)
+                outcome = await fetched(client, "http://127.0.0.1/")
                 assert problem(outcome) == "blocked-address"
 
     run(body())
@@ -609,7 +635,7 @@ def test_many_at_once_never_exceed_the_budget() -> None:
         handler = redirecting({f"/{n}": f"/to{n}" for n in range(100)})
         async with serving(handler) as server, Client(OPEN) as client:
             outcomes = await asyncio.gather(
-                *(client.fetch(server.url(f"/{n}"), take=budget.take) for n in range(64))
+                *(fetched(client, server.url(f"/{n}"), take=budget.take) for n in range(64))
             )
         assert budget.taken == len(server.requests) == 50
         assert sum(outcome.requests for outcome in outcomes) == 50
@@ -623,7 +649,7 @@ def test_cancelling_a_fetch_leaves_nothing_open() -> None:
 
     async def body() -> None:
         async with serving(silent) as server, Client(OPEN) as client:
-            task = asyncio.create_task(client.fetch(server.url(), take=always))
+            task = asyncio.create_task(fetched(client, server.url()))
             await asyncio.sleep(0.1)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):

@@ -1,7 +1,7 @@
 """robots.txt by RFC 9309, and what pages and headers say to robots.
 
-Nothing is fetched here. The driver asks ``allowed``; the answer ``None`` means that the file is
-not known (or no longer fresh), so it fetches ``robots_url(url)`` and hands the outcome to ``note``.
+Nothing is fetched here. ``record_of`` says what the outcome of fetching ``robots_url(url)`` means;
+the records are kept with the hosts (``hosts``).
 
 What an outcome means:
 
@@ -16,13 +16,12 @@ again from its text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from protego import Protego
 
-from .address import origin_of
-from .exchange import FetchProblem, Outcome, Response
+from sonde.net.exchange import FetchOutcome, FetchProblem, Response
+from sonde.net.urls import origin_of
 
 AGENT = "sonde"
 """The product token that robots rules are matched with."""
@@ -53,7 +52,7 @@ def robots_url(url: str) -> str:
     return origin_of(url) + "/robots.txt"
 
 
-def record_of(origin: str, outcome: Outcome, now: float) -> RobotsRecord | None:
+def record_of(origin: str, outcome: FetchOutcome, now: float) -> RobotsRecord | None:
     """What an outcome means; ``None`` where it says nothing (no budget was left to ask)."""
     if isinstance(outcome, Response):
         body = outcome.body
@@ -74,13 +73,14 @@ def _no_rules(problem: FetchProblem) -> bool:
     return problem.reason.startswith(("http-3", "http-4")) or problem.reason in _UNAVAILABLE
 
 
-class _Rules:
+class _Parsed:
     """Parsed rules and the answers that they gave, by URL."""
 
-    __slots__ = ("_agent", "_answers", "_parsed")
+    __slots__ = ("_agent", "_answers", "_parsed", "record")
 
-    def __init__(self, text: str, agent: str) -> None:
-        self._parsed = Protego.parse(text)
+    def __init__(self, record: RobotsRecord, agent: str) -> None:
+        self.record = record
+        self._parsed = Protego.parse(record.text)
         self._agent = agent
         self._answers: dict[str, bool] = {}
 
@@ -107,67 +107,36 @@ class _Rules:
         return list(self._parsed.sitemaps)
 
 
-class RobotsCache:
-    """The records of all origins met so far."""
+class RobotsRules:
+    """Answers by the rules that records hold. Rules are parsed when they are first asked; those
+    asked last stay parsed."""
 
     def __init__(self, agent: str = AGENT) -> None:
         self.agent = agent
-        self._records: dict[str, RobotsRecord] = {}
-        self._rules: dict[str, _Rules] = {}
+        self._parsed: dict[str, _Parsed] = {}
 
-    def allowed(self, url: str, now: float) -> bool | None:
-        """Whether a normalised URL may be fetched; ``None`` if the rules must be fetched first."""
-        origin = origin_of(url)
-        record = self._records.get(origin)
-        if record is None or now >= record.expires:
-            return None
+    def allowed(self, record: RobotsRecord, url: str) -> bool:
+        """Whether a normalised URL of the record's origin may be fetched."""
         if record.verdict != "rules":
             return record.verdict == "allow"
-        return self._parsed(record).allowed(url)
+        return self._of(record).allowed(url)
 
-    def note(self, origin: str, outcome: Outcome, now: float) -> RobotsRecord | None:
-        """Take in the outcome of fetching an origin's robots.txt."""
-        record = record_of(origin, outcome, now)
-        if record is not None:
-            self.restore((record,))
-        return record
-
-    def restore(self, records: Iterable[RobotsRecord]) -> None:
-        """Take in records, from a run folder for instance; a later one replaces an earlier one."""
-        for record in records:
-            self._records[record.origin] = record
-            self._rules.pop(record.origin, None)
-
-    def records(self) -> Iterator[RobotsRecord]:
-        """All records, in the order in which their origins were first met."""
-        return iter(self._records.values())
-
-    def record(self, origin: str) -> RobotsRecord | None:
-        """What is known of an origin, fresh or not."""
-        return self._records.get(origin)
-
-    def delay(self, origin: str) -> float | None:
+    def delay(self, record: RobotsRecord) -> float | None:
         """The delay in seconds that the rules ask for."""
-        record = self._records.get(origin)
-        if record is None or record.verdict != "rules":
-            return None
-        return self._parsed(record).delay()
+        return self._of(record).delay() if record.verdict == "rules" else None
 
-    def sitemaps(self, origin: str) -> list[str]:
+    def sitemaps(self, record: RobotsRecord) -> list[str]:
         """The sitemaps that the file names, as written there."""
-        record = self._records.get(origin)
-        if record is None or record.verdict != "rules":
-            return []
-        return self._parsed(record).sitemaps()
+        return self._of(record).sitemaps() if record.verdict == "rules" else []
 
-    def _parsed(self, record: RobotsRecord) -> _Rules:
-        rules = self._rules.pop(record.origin, None)
-        if rules is None:
-            rules = _Rules(record.text, self.agent)
-            if len(self._rules) >= _MOST_PARSED:
-                self._rules.pop(next(iter(self._rules)))
-        self._rules[record.origin] = rules  # the most recently used last
-        return rules
+    def _of(self, record: RobotsRecord) -> _Parsed:
+        parsed = self._parsed.pop(record.origin, None)
+        if parsed is None or parsed.record is not record:
+            parsed = _Parsed(record, self.agent)
+            if len(self._parsed) >= _MOST_PARSED:
+                self._parsed.pop(next(iter(self._parsed)))
+        self._parsed[record.origin] = parsed  # the most recently used last
+        return parsed
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,4 +114,4 @@ class FetchProblem:
     response: Response | None = field(default=None, repr=False)
 
 
-Outcome: TypeAlias = Response | FetchProblem
+FetchOutcome: TypeAlias = Response | FetchProblem

@@ -1,11 +1,9 @@
-"""The HTTP client: one URL in, one outcome out, bounded in every dimension.
+"""The HTTP client: one request, one answer, bounded in every dimension.
 
-Every request that leaves the machine first calls ``take()``; when that returns ``False`` nothing
-is sent. This holds for each redirect, and for the one retry that HTTP allows when a server had
-closed a kept-alive connection: ``take`` is called where aiohttp connects and sends, not around it.
-
-Before each hop ``allow(url)`` is awaited; a reason stops the fetch there. It may take its time
-(fetch a robots.txt, wait for a host's turn): the limits of the hop start after it.
+Every request that leaves the machine first takes from its ``FetchTally``; when that says no,
+nothing is sent. This holds also for the one retry that HTTP allows when a server had closed a
+kept-alive connection: it is charged where aiohttp connects and sends, not around it. Redirects are
+not followed here (see ``polite_fetch``).
 """
 
 from __future__ import annotations
@@ -14,37 +12,31 @@ import asyncio
 import base64
 import ssl
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import TracebackType
 
 import aiohttp
-from aiohttp import ClientResponse, hdrs
+from aiohttp import ClientRequest, ClientResponse, hdrs
+from aiohttp.client_middlewares import ClientHandlerType
+from aiohttp.connector import Connection
+from aiohttp.http_exceptions import LineTooLong
 from multidict import CIMultiDict
 from yarl import URL
 
-from ...errors import InputError
-from .address import host_of, normalise
-from .decoding import ACCEPTED, BadEncoding, unpack
-from .exchange import Exchange, FetchProblem, Limits, Outcome, Response
-from .guard import Guard, GuardedResolver, Lookup, system_lookup
-from .secret import Secret, revealed
-from .settings import ClientSettings
-from .wire import (
-    Answer,
-    OutOfBudget,
-    Take,
-    Tally,
-    TooSlow,
-    explained,
-    head_size,
-    read_body,
-    request_head,
-    response_head,
-)
+from sonde.errors import InputError
+from sonde.net.client_settings import ClientSettings
+from sonde.net.decoding import ACCEPTED, BadEncoding, unpack
+from sonde.net.exchange import Exchange, FetchOutcome, FetchProblem, Limits, Response
+from sonde.net.guard import BlockedAddress, Guard, GuardedResolver, Lookup, system_lookup
+from sonde.net.secret import Secret, revealed
+from sonde.net.urls import host_of, normalise
 
-Allow = Callable[[str], Awaitable[str | None]]
+Take = Callable[[], bool]
+"""Takes one request from the budget; ``False`` when none is left."""
+
 Wanted = Callable[[str], bool]
+"""Whether a body of this media type should be read."""
 
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _SECRET_HEADERS = frozenset(("authorization", "proxy-authorization", "cookie"))
@@ -52,10 +44,59 @@ _CHUNK = 65_536
 _HOP_BODY = 65_536  # as much of a redirect's body is read: enough to keep the connection
 
 
-class _Problem(Exception):
-    def __init__(self, reason: str, detail: str) -> None:
-        self.reason = reason
-        self.detail = detail
+class _OutOfBudget(Exception):
+    """``take`` said no."""
+
+
+class _TooSlow(Exception):
+    """The body came at less than the least rate."""
+
+
+class _ConnectedResponse(ClientResponse):
+    """Remembers the peer, because a short answer's connection is gone before one can ask."""
+
+    peer = ""
+
+    async def start(self, connection: Connection) -> ClientResponse:
+        transport = connection.transport
+        peer = transport.get_extra_info("peername") if transport is not None else None
+        self.peer = str(peer[0]) if peer else ""
+        return await super().start(connection)
+
+
+class FetchTally:
+    """What one fetch, with its redirects, has used so far."""
+
+    def __init__(self, take: Take) -> None:
+        self._take = take
+        self.requests = 0
+        self.received = 0
+        self.hops: list[Exchange] = []
+        self.trips: list[tuple[str, float]] = []
+        self.began = time.monotonic()
+
+    async def charge(self, request: ClientRequest, send: ClientHandlerType) -> ClientResponse:
+        """A middleware around connecting and sending, so around each attempt."""
+        if not self._take():
+            raise _OutOfBudget
+        self.requests += 1
+        return await send(request)
+
+    def problem(
+        self, reason: str, detail: str, url: str, response: Response | None = None
+    ) -> FetchProblem:
+        """The end of a fetch that brought no page."""
+        return FetchProblem(
+            reason,
+            detail,
+            url,
+            requests=self.requests,
+            received=self.received,
+            seconds=time.monotonic() - self.began,
+            hops=tuple(self.hops),
+            trips=tuple(self.trips),
+            response=response,
+        )
 
 
 @lru_cache(maxsize=16)
@@ -108,7 +149,7 @@ class Client:
                     use_dns_cache=False,  # the resolver keeps its own
                     socket_factory=self.guard.socket,
                 ),
-                response_class=Answer,
+                response_class=_ConnectedResponse,
                 cookie_jar=None if self.settings.cookies else aiohttp.DummyCookieJar(),
                 auto_decompress=False,
                 headers={
@@ -149,80 +190,26 @@ class Client:
             if when is not None and not alarm.expired():
                 alarm.reschedule(when + seconds)
 
-    async def fetch(
+    async def request(
         self,
         url: str,
-        *,
-        take: Take,
-        allow: Allow | None = None,
-        limits: Limits = Limits(),  # noqa: B008 (frozen)
-        wanted: Wanted | None = None,
-        etag: str | None = None,
-        last_modified: str | None = None,
-        headers: Mapping[str, str | Secret] | None = None,
-        form: bytes | None = None,
-    ) -> Outcome:
-        """Fetch a URL, following redirects.
-
-        ``wanted`` is asked with the media type before a body is read. ``etag`` and
-        ``last_modified`` are those of an earlier answer and make the request conditional.
-        ``headers`` are for the host of the URL alone, also after redirects. With ``form``, fields
-        as a browser encodes them, the request is a POST; a redirect is followed as browsers do:
-        307 and 308 repeat it, others turn it into a GET.
-        """
-        tally = Tally(take)
-        sent: dict[str, str | Secret] = {}
-        if etag:
-            sent["If-None-Match"] = etag
-        if last_modified:
-            sent["If-Modified-Since"] = last_modified
-        here = url
-        try:
-            start = normalise(url)
-            if start is None:
-                raise _Problem("bad-url", "")
-            here = start
-            seen = {here}
-            for _ in range(limits.redirects + 1):
-                if allow is not None and (why := await allow(here)) is not None:
-                    raise _Problem("not-allowed", why)
-                if (why := self.guard.literal_refusal(host_of(here))) is not None:
-                    raise _Problem("blocked-address", why)
-                own = {**sent, **(headers or {})} if host_of(here) == host_of(start) else sent
-                outcome = await self._hop(here, tally, limits, wanted, own, form)
-                if not isinstance(outcome, str):
-                    return outcome
-                if tally.hops[-1].status not in (307, 308):
-                    form = None
-                here = outcome
-                if here in seen:
-                    raise _Problem("redirect-loop", "")
-                seen.add(here)
-            raise _Problem("too-many-redirects", f"more than {limits.redirects}")
-        except _Problem as problem:
-            return FetchProblem(
-                problem.reason,
-                problem.detail,
-                here,
-                requests=tally.requests,
-                received=tally.received,
-                seconds=time.monotonic() - tally.began,
-                hops=tuple(tally.hops),
-                trips=tuple(tally.trips),
-            )
-
-    async def _hop(
-        self,
-        url: str,
-        tally: Tally,
+        group: str,
+        tally: FetchTally,
         limits: Limits,
-        wanted: Wanted | None,
-        own: Mapping[str, str | Secret],
-        form: bytes | None,
-    ) -> Outcome | str:
-        """One request and its answer; the next URL where it is a redirect."""
+        wanted: Wanted | None = None,
+        own: Mapping[str, str | Secret] | None = None,
+        form: bytes | None = None,
+    ) -> FetchOutcome | str:
+        """One request and its answer; the next URL where it is a redirect.
+
+        ``group`` is that of the normalised URL. ``wanted`` is asked with the media type before a
+        body is read, ``own`` are headers for this request. With ``form``, fields as a browser
+        encodes them, the request is a POST.
+        """
+        if (why := self.guard.literal_refusal(group)) is not None:
+            return tally.problem("blocked-address", why, url)
         session = await self._opened()
-        headers, hidden = self._headers_for(url, own, posts=form is not None)
+        headers, hidden = self._headers_for(url, own or {}, posts=form is not None)
         began = time.monotonic()
         answer: ClientResponse | None = None
         alarm = asyncio.timeout(min(limits.total, limits.connect + limits.first_byte))
@@ -243,13 +230,13 @@ class Client:
                     max_field_size=limits.head,
                 )
                 rtt = time.monotonic() - began
-                tally.trips.append((url, rtt))
+                tally.trips.append((group, rtt))
                 alarm.reschedule(asyncio.get_running_loop().time() + limits.total - rtt)
                 return await self._answered(
                     url, answer, tally, limits, wanted, (began, rtt), hidden
                 )
-        except (OutOfBudget, TooSlow, BadEncoding, aiohttp.ClientError, OSError) as error:
-            raise _Problem(*explained(error)) from error
+        except (_OutOfBudget, _TooSlow, BadEncoding, aiohttp.ClientError, OSError) as error:
+            return tally.problem(*_explained(error), url)
         finally:
             self._alarms.discard(alarm)
             if answer is not None:
@@ -259,35 +246,36 @@ class Client:
         self,
         url: str,
         answer: ClientResponse,
-        tally: Tally,
+        tally: FetchTally,
         limits: Limits,
         wanted: Wanted | None,
         times: tuple[float, float],
         hidden: frozenset[str],
-    ) -> Outcome | str:
+    ) -> FetchOutcome | str:
         began, rtt = times
-        size = head_size(answer)
+        size = _head_size(answer)
         tally.received += size
         if size > 8 * limits.head:
-            raise _Problem("too-large", f"a response head of {size} bytes")
+            return tally.problem("too-large", f"a response head of {size} bytes", url)
         redirect = answer.status in _REDIRECTS and hdrs.LOCATION in answer.headers
         media = answer.headers.get(hdrs.CONTENT_TYPE, "").partition(";")[0].strip().lower()
         good = 200 <= answer.status < 300
         if good and wanted is not None and not wanted(media):
-            raise _Problem("unwanted-type", media)
+            return tally.problem("unwanted-type", media, url)
         room = min(limits.body, _HOP_BODY) if redirect else limits.body
-        body, cut = await read_body(answer, room, limits, self._waited)
+        body, cut = await _read_body(answer, room, limits, self._waited)
         tally.received += len(body)
-        peer = answer.peer if isinstance(answer, Answer) else ""
+        peer = answer.peer if isinstance(answer, _ConnectedResponse) else ""
         seconds = time.monotonic() - began
         heads = (b"", b"")
         if self.settings.heads:
-            heads = (request_head(answer, hidden), response_head(answer))
+            heads = (_request_head(answer, hidden), _response_head(answer))
         tally.hops.append(Exchange(url, answer.status, *heads, body, peer, seconds))
         if redirect:
             target = normalise(answer.headers[hdrs.LOCATION], base=url)
             if target is None:
-                raise _Problem("bad-redirect", repr(answer.headers[hdrs.LOCATION][:200]))
+                where = repr(answer.headers[hdrs.LOCATION][:200])
+                return tally.problem("bad-redirect", where, url)
             return target
         coding = answer.headers.get(hdrs.CONTENT_ENCODING, "")
         if coding and body:
@@ -309,17 +297,7 @@ class Client:
         )
         if good or answer.status == 304:
             return response
-        return FetchProblem(
-            f"http-{answer.status}",
-            (answer.reason or "")[:100],
-            url,
-            requests=response.requests,
-            received=response.received,
-            seconds=response.seconds,
-            hops=response.hops,
-            trips=response.trips,
-            response=response,
-        )
+        return tally.problem(f"http-{answer.status}", (answer.reason or "")[:100], url, response)
 
     def _headers_for(
         self, url: str, more: Mapping[str, str | Secret], *, posts: bool
@@ -341,3 +319,96 @@ class Client:
         return headers, _SECRET_HEADERS.union(
             name.lower() for name, value in own.items() if isinstance(value, Secret)
         )
+
+
+def _head_size(answer: ClientResponse) -> int:
+    """How many bytes the response's head has, with the blank line."""
+    fields = sum(len(name) + len(value) + 4 for name, value in answer.raw_headers)
+    return len(f"HTTP/1.1 {answer.status} {answer.reason or ''}") + 4 + fields
+
+
+def _response_head(answer: ClientResponse) -> bytes:
+    """Status line and headers, as bytes, with the blank line."""
+    version = answer.version
+    number = f"{version.major}.{version.minor}" if version is not None else "1.1"
+    lines = [
+        f"HTTP/{number} {answer.status} {answer.reason or ''}".encode("utf-8", "surrogateescape")
+    ]
+    lines += [name + b": " + value for name, value in answer.raw_headers]
+    return b"\r\n".join(lines) + b"\r\n\r\n"
+
+
+def _request_head(answer: ClientResponse, hidden: frozenset[str]) -> bytes:
+    """Request line and headers, without the headers whose lower-case names are ``hidden``."""
+    info = answer.request_info
+    lines = [f"{info.method} {info.url.raw_path_qs} HTTP/1.1"]
+    lines += [
+        f"{name}: {value}" for name, value in info.headers.items() if name.lower() not in hidden
+    ]
+    return "\r\n".join(lines).encode("utf-8", "surrogateescape") + b"\r\n\r\n"
+
+
+async def _read_body(
+    answer: ClientResponse, room: int, limits: Limits, clock: Callable[[], float]
+) -> tuple[bytes, str]:
+    """The body up to ``room`` bytes, and how it was cut: not, at the ``size``, or ``broken``."""
+    began = clock()
+    parts: list[bytes] = []
+    size = 0
+    content = answer.content
+    try:
+        while True:
+            part = await content.read(_CHUNK)
+            if not part:
+                break
+            parts.append(part)
+            size += len(part)
+            if size > room:
+                parts[-1] = part[: len(part) - (size - room)]
+                return b"".join(parts), "size"
+            took = clock() - began
+            if took > limits.grace and size < limits.min_rate * took:
+                raise _TooSlow(f"{size} bytes in {took:.0f} s")
+    except aiohttp.ClientPayloadError:
+        return b"".join(parts), "broken"
+    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
+        return b"".join(parts), "broken"
+    return b"".join(parts), ""
+
+
+def _explained(error: BaseException) -> tuple[str, str]:
+    """The reason and the detail for an error on the way; see ``exchange.REASONS``."""
+    blocked = _cause(error, BlockedAddress)
+    detail = str(blocked or error)[:300] or type(error).__name__
+    reasons: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], str], ...] = (
+        (_OutOfBudget, "budget"),
+        (_TooSlow, "slow"),
+        (TimeoutError, "timeout"),
+        (BadEncoding, "bad-encoding"),
+        (aiohttp.ClientConnectorDNSError, "dns"),
+        (aiohttp.ClientSSLError, "tls"),
+        (aiohttp.ClientConnectorError, "connect"),
+        (aiohttp.ClientConnectionError, "disconnected"),
+        (aiohttp.InvalidURL, "bad-url"),
+        (OSError, "disconnected"),
+    )
+    if blocked is not None:
+        return "blocked-address", detail
+    for kind, reason in reasons:
+        if isinstance(error, kind):
+            return reason, detail
+    if _cause(error, LineTooLong) is not None or "many headers" in detail.lower():
+        return "too-large", "the response head is too large"
+    return "bad-response", detail
+
+
+def _cause(error: BaseException | None, kind: type[BaseException]) -> BaseException | None:
+    """The first error of a kind behind an error."""
+    while error is not None:
+        if isinstance(error, kind):
+            return error
+        inner = getattr(error, "os_error", None)
+        if isinstance(inner, kind):
+            return inner
+        error = error.__cause__
+    return None

@@ -93,6 +93,9 @@ class Guard:
     def __init__(self, *, allow_private: bool = False) -> None:
         self.allow_private = allow_private
         self.exempt: set[str] = set()
+        self.literal_refusal = lru_cache(4_096)(self._literal_refusal)
+        """Why the host of a normalised URL, with or without its port, may not be connected to where
+        it is an address, not a name; or ``None``."""
 
     def refusal(self, address: str) -> str | None:
         """Why the address may not be connected to, or ``None``."""
@@ -100,12 +103,9 @@ class Guard:
             return None
         return refusal(address)
 
-    def literal_refusal(self, host: str) -> str | None:
-        """The same for the host of a normalised URL where it is an address, not a name.
-
-        No exemption here: that the proxy may be connected to does not make it a page to fetch.
-        """
-        bare = host.strip("[]")
+    def _literal_refusal(self, host: str) -> str | None:
+        # No exemption: that the proxy may be connected to does not make it a page to fetch.
+        bare = host[1 : host.index("]")] if host[:1] == "[" else host.partition(":")[0]
         if not self.allow_private and (":" in bare or bare.replace(".", "").isdigit()):
             return refusal(bare)
         return None

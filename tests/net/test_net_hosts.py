@@ -1,4 +1,4 @@
-"""Politeness, against a model that looks at every host at every step."""
+"""The turns of hosts, against a model that looks at every host at every step."""
 
 from __future__ import annotations
 
@@ -8,33 +8,40 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde.sources.web.politeness import LONGEST_PAUSE, Politeness, retry_after
+from sonde.net.hosts import Host, Hosts
+from sonde.net.retries import LONGEST_PAUSE, retry_after
+
+
+def known(hosts: Hosts, name: str) -> Host:
+    host = hosts.get(name)
+    assert host is not None
+    return host
 
 
 def test_one_request_at_a_time_and_a_second_between() -> None:
-    polite = Politeness()
+    polite = Hosts()
     polite.add("a", 0.0)
     assert set(polite.ready(0.0)) == {"a"}
-    polite.started("a", "1.1.1.1", 0.0)
+    polite.started(polite.add("a", 0.0, "1.1.1.1"), 0.0)
     assert not polite.ready(5.0)
     assert polite.next_time() is None
-    polite.finished("a", 5.0)
+    polite.finished(known(polite, "a"), 5.0)
     assert not polite.ready(5.5)
     assert polite.next_time() == 6.0
     assert set(polite.ready(6.0)) == {"a"}
 
 
 def test_hosts_behind_one_address_share_its_turn() -> None:
-    polite = Politeness()
+    polite = Hosts()
     polite.add("a", 0.0, "1.1.1.1")
     polite.add("b", 0.0, "1.1.1.1")
     polite.add("c", 0.0, "2.2.2.2")
-    polite.started("a", "1.1.1.1", 0.0)
+    polite.started(polite.add("a", 0.0, "1.1.1.1"), 0.0)
     assert set(polite.ready(0.0)) == {"c"}
-    polite.finished("a", 0.2)
+    polite.finished(known(polite, "a"), 0.2)
     assert set(polite.ready(1.1)) == {"c"}
     assert set(polite.ready(1.2)) == {"a", "b", "c"}
-    polite.started("b", "1.1.1.1", 1.2)
+    polite.started(polite.add("b", 1.2, "1.1.1.1"), 1.2)
     polite.add("d", 1.3, "1.1.1.1")
     polite.add("e", 1.3, None)
     assert "d" not in polite.ready(1.3)
@@ -42,64 +49,64 @@ def test_hosts_behind_one_address_share_its_turn() -> None:
 
 
 def test_a_host_that_moves_takes_its_connections_along() -> None:
-    polite = Politeness(delay=0.0)
-    polite.started("a", None, 0.0)
+    polite = Hosts(delay=0.0)
+    polite.started(polite.add("a", 0.0), 0.0)
     polite.add("a", 0.0, "1.1.1.1")
     polite.add("b", 0.0, "1.1.1.1")
     assert not polite.ready(0.0)
     polite.add("a", 0.0, "2.2.2.2")
-    polite.finished("a", 0.0)
+    polite.finished(known(polite, "a"), 0.0)
     assert set(polite.ready(0.0)) == {"a"}
     assert set(polite.ready(1.0)) <= {"a", "b"}
 
 
 def test_trouble_doubles_the_pause_and_success_ends_it() -> None:
-    polite = Politeness(delay=1.0)
+    polite = Hosts(delay=1.0)
     now, pauses = 0.0, []
     for _ in range(4):
-        polite.started("a", None, now)
-        polite.finished("a", now, trouble=True)
+        polite.started(polite.add("a", now), now)
+        polite.finished(known(polite, "a"), now, trouble=True)
         later = polite.next_time()
         assert later is not None
         pauses.append(later - now)
         now = later
         assert "a" in polite.ready(now)
     assert pauses == [2.0, 4.0, 8.0, 16.0]
-    polite.started("a", None, now)
-    polite.finished("a", now)
+    polite.started(polite.add("a", now), now)
+    polite.finished(known(polite, "a"), now)
     assert polite.next_time() == now + 1.0
 
 
 def test_retry_after_is_kept_up_to_a_day() -> None:
-    polite = Politeness()
-    polite.started("a", None, 0.0)
-    polite.finished("a", 0.0, trouble=True, retry_after=90.0)
+    polite = Hosts()
+    polite.started(polite.add("a", 0.0), 0.0)
+    polite.finished(known(polite, "a"), 0.0, trouble=True, retry_after=90.0)
     assert polite.next_time() == 90.0
     assert "a" in polite.ready(90.0)
-    polite.started("a", None, 90.0)
-    polite.finished("a", 90.0, retry_after=1e9)
+    polite.started(polite.add("a", 90.0), 90.0)
+    polite.finished(known(polite, "a"), 90.0, retry_after=1e9)
     assert polite.next_time() == 90.0 + LONGEST_PAUSE
 
 
 def test_crawl_delay() -> None:
-    polite = Politeness()
-    polite.started("a", None, 0.0)
-    polite.slow_down("a", 10.0, 0.0)
-    polite.finished("a", 0.5)
+    polite = Hosts()
+    polite.started(polite.add("a", 0.0), 0.0)
+    polite.slow_down(polite.add("a", 0.0), 10.0, 0.0)
+    polite.finished(known(polite, "a"), 0.5)
     assert polite.next_time() == 10.5
-    polite.slow_down("b", 0.1, 0.0)
+    polite.slow_down(polite.add("b", 0.0), 0.1, 0.0)
     assert "b" in polite.ready(0.0)
-    polite.started("b", None, 0.0)
-    polite.finished("b", 0.0)
+    polite.started(polite.add("b", 0.0), 0.0)
+    polite.finished(known(polite, "b"), 0.0)
     assert "b" not in polite.ready(0.9)
 
 
 def test_rate() -> None:
-    polite = Politeness(delay=0.0, rate=(3, 10.0))
+    polite = Hosts(delay=0.0, rate=(3, 10.0))
     for second in range(3):
         assert "a" in polite.ready(float(second)) or second == 0
-        polite.started("a", None, float(second))
-        polite.finished("a", float(second))
+        polite.started(polite.add("a", float(second)), float(second))
+        polite.finished(known(polite, "a"), float(second))
     assert not polite.ready(9.9)
     assert set(polite.ready(10.0)) == {"a"}
 
@@ -121,7 +128,7 @@ def test_the_ready_set_is_what_the_rules_say(
     events: list[tuple[str, int, int, float]], connections: int, delay: float
 ) -> None:
     """The model keeps times by the same rules, and decides by looking at everything."""
-    polite = Politeness(delay=delay, connections=connections)
+    polite = Hosts(delay=delay, connections=connections)
     host_next: dict[str, float] = {}
     pauses: dict[str, float] = {}
     troubles: dict[str, int] = {}
@@ -144,21 +151,21 @@ def test_the_ready_set_is_what_the_rules_say(
                 troubles[host] = 0
             host_next[host] = max(host_next[host], now + pause)
             ip_next[ips[host]] = max(ip_next.get(ips[host], -1.0), now + delay)
-            polite.finished(host, now, trouble=kind == "trouble")
+            polite.finished(known(polite, host), now, trouble=kind == "trouble")
         else:
             ip = ips.setdefault(host, ip)
             host_next.setdefault(host, -1e9)
             pauses.setdefault(host, delay)
             polite.add(host, now, ip)
             if kind == "start" and host in polite.ready(now):
-                polite.started(host, ip, now)
+                polite.started(polite.add(host, now, ip), now)
                 running.append(host)
                 host_next[host] = max(host_next[host], now + pauses[host])
                 ip_next[ip] = max(ip_next.get(ip, -1e9), now + delay)
             elif kind == "slow":
                 host_next[host] += max(2.0, delay) - pauses[host]
                 pauses[host] = max(2.0, delay)
-                polite.slow_down(host, 2.0, now)
+                polite.slow_down(polite.add(host, now), 2.0, now)
         expected = {
             name
             for name in host_next
@@ -173,15 +180,15 @@ def test_the_ready_set_is_what_the_rules_say(
 
 
 def test_a_hundred_thousand_hosts() -> None:
-    polite = Politeness()
+    polite = Hosts()
     for number in range(100_000):
         polite.add(f"h{number}", 0.0)
     began = time.perf_counter()
     for number in range(2_000):
         host = f"h{number}"
         now = number * 0.01
-        polite.started(host, f"10.0.{number // 250}.{number % 250}", now)
-        polite.finished(host, now + 0.005)
+        polite.started(polite.add(host, now, f"10.0.{number // 250}.{number % 250}"), now)
+        polite.finished(known(polite, host), now + 0.005)
         polite.ready(now + 0.005)
         polite.next_time()
     assert time.perf_counter() - began < 1.0
