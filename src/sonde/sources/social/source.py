@@ -20,7 +20,7 @@ from sonde.sources.social.description import Description, Posts, filled
 from sonde.sources.social.exchanges import ApiAnswer, Exchanges
 from sonde.sources.social.picking import one, pick, text
 from sonde.sources.social.posts import Post, document
-from sonde.sources.social.turns import Turns
+from sonde.sources.social.window_pace import WindowPace
 from sonde.sources.social.windows import Window, Windows
 from sonde.sources.web.page import read_page
 
@@ -45,7 +45,7 @@ class ApiSource:
         self.text = equipment.text
         self._tokens = tokens
         self.windows = _windows(description, equipment.rate, len(tokens))
-        self.pace = Turns(self.windows)
+        self.pace = WindowPace(self.windows)
         assert equipment.client is not None
         self.client = Client(equipment.client)
         self.polite = PoliteFetch(self.client, limits=equipment.limits)

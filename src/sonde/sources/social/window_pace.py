@@ -11,7 +11,7 @@ from sonde.records import Group
 from sonde.sources.social.windows import WindowPlace, Windows
 
 
-class Turns:
+class WindowPace:
     """Windows on the clock. Groups are endpoints: that of a node's first request.
 
     A lease takes its place when it is given out (``reserve``) and the visit finds it there; whoever
