@@ -15,7 +15,7 @@ from sonde.crawling.book import VISITED, Book
 from sonde.crawling.memory import Memory
 from sonde.crawling.scope import Scope
 from sonde.crawling.settings import Settings
-from sonde.kernels.html.targets import gathered, grouped, unsettled
+from sonde.kernels.html.links import gathered, grouped, unsettled
 from sonde.net.exchange import Response
 from sonde.net.hosts import Hosts
 from sonde.net.robots import directives

@@ -12,7 +12,7 @@ from html.entities import html5
 
 import can_ada
 
-from sonde.kernels.html.names import Names
+from sonde.kernels.html.tags import Names
 from sonde.net.urls import MAX_URL, join
 
 CHARACTERS = Names(
