@@ -11,8 +11,8 @@ import hashlib
 from collections.abc import Callable, Sequence
 from sys import intern
 
-from sonde.crawling.book import VISITED, Book
 from sonde.crawling.hosts import Hosts
+from sonde.crawling.logbook import VISITED, Logbook
 from sonde.crawling.memory import Memory
 from sonde.crawling.scope import Scope
 from sonde.crawling.settings import Settings
@@ -65,7 +65,7 @@ class Assembler:
         memory: Memory,
         robots: RobotsCache,
         hosts: Hosts,
-        book: Book,
+        book: Logbook,
         keep: Keep | None,
     ) -> None:
         self.settings = settings

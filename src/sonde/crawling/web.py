@@ -18,8 +18,8 @@ from multidict import CIMultiDict
 
 from sonde.crawling.approach import Approach
 from sonde.crawling.assembly import FEEDS, HTML, Assembler
-from sonde.crawling.book import LEASED, SNAPSHOT_EVERY, VISITED, Book
 from sonde.crawling.hosts import Hosts
+from sonde.crawling.logbook import LEASED, SNAPSHOT_EVERY, VISITED, Logbook
 from sonde.crawling.memory import Memory
 from sonde.crawling.pace import HostPace
 from sonde.crawling.presentation import client_settings
@@ -108,7 +108,7 @@ class WebSource:
         settings: Settings,
         scorer: Scorer,
         scope: Scope,
-        book: Book,
+        book: Logbook,
         *,
         renderer: Renderer | None = None,
         lookup: Lookup = system_lookup,
