@@ -25,8 +25,8 @@ from sonde.authority.comparison import DYNAMIC, STATIC
 from sonde.authority.figures import draw
 from sonde.authority.methods import NAMES, Method
 from sonde.authority.tracking import EXPANSIONS, RECRAWLS
-from sonde.cli.printing import print_table
-from sonde.cli.subcommand import subcommand
+from sonde.cli._parser import subcommand
+from sonde.cli._print import print_table
 from sonde.durations import seconds_from
 from sonde.errors import InputError
 from sonde.sources.graph import Graph

@@ -24,7 +24,7 @@ from sonde.store.export import (
     export_parquet,
     write_lines,
 )
-from sonde.store.reading import RunReader
+from sonde.store.reader import RunReader
 from sonde.store.wacz import export_wacz
 from sonde.store.warcreader import Archived
 

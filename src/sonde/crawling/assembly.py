@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from sys import intern
 
-from sonde.crawling.book import VISITED, Book
+from sonde.crawling.logbook import VISITED, Logbook
 from sonde.crawling.memory import Memory
 from sonde.crawling.scope import Scope
 from sonde.crawling.settings import Settings
@@ -64,7 +64,7 @@ class Assembler:
         scope: Scope,
         memory: Memory,
         hosts: Hosts,
-        book: Book,
+        book: Logbook,
         keep: Keep | None,
     ) -> None:
         self.settings = settings

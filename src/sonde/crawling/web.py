@@ -16,7 +16,7 @@ from typing import Any
 from multidict import CIMultiDict
 
 from sonde.crawling.assembly import FEEDS, HTML, Assembler
-from sonde.crawling.book import LEASED, SNAPSHOT_EVERY, VISITED, Book
+from sonde.crawling.logbook import LEASED, SNAPSHOT_EVERY, VISITED, Logbook
 from sonde.crawling.memory import Memory
 from sonde.crawling.presentation import client_settings
 from sonde.crawling.scope import Scope
@@ -103,7 +103,7 @@ class WebSource:
         settings: Settings,
         scorer: Scorer,
         scope: Scope,
-        book: Book,
+        book: Logbook,
         *,
         renderer: Renderer | None = None,
         lookup: Lookup = system_lookup,

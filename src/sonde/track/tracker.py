@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sonde.crawling.beginning import Beginning, opened_run
+from sonde.crawling.setup import Session, opened_run
 from sonde.errors import SondeError, StoreError
 from sonde.net.exchange import FetchOutcome
 from sonde.net.urls import group_of
@@ -128,7 +128,7 @@ class LiveTracker:
             else:
                 begun.run.close()
 
-    def _open(self, begun: Beginning) -> None:
+    def _open(self, begun: Session) -> None:
         self._begun = begun
         assert isinstance(begun.attached.source, TrackedWeb)
         self.source = begun.attached.source
@@ -329,7 +329,7 @@ def _status(answer: FetchOutcome | None) -> int | None:
 
 def track_live(path: str | Path, **arguments: Any) -> str:
     """Track a run to the end, from a program that has no event loop; why it ended."""
-    from sonde.crawling.loop import new_loop
+    from sonde.crawling.crawler import new_loop
 
     loop = new_loop()
     try:

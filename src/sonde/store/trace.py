@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sonde.store.reading import RunReader
+from sonde.store.reader import RunReader
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ _BEST = 10
 _RATE_OVER = 10.0  # seconds
 
 
-class Tally:
+class ProgressMeter:
     """Counts what was settled. ``over`` requests make the recent harvest."""
 
     def __init__(self, explorer: Explorer, over: int) -> None:

@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from sonde.cli.printing import harmless
+from sonde.cli._print import harmless
 from sonde.crawling import Crawl, Progress, Settled, Stopped
 
 _LINE_EVERY = 5.0
@@ -106,7 +106,7 @@ def display_for(*, as_json: bool) -> Display:
 
 def nouns_of(crawl: Crawl) -> tuple[str, str]:
     """What the crawl's nodes are called, one and several."""
-    return crawl.beginning.intent.kind.nouns if crawl.beginning is not None else ("page", "pages")
+    return crawl.session.request.kind.nouns if crawl.session is not None else ("page", "pages")
 
 
 def _facts(crawl: Crawl, progress: Progress) -> dict[str, str]:

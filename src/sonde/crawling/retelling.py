@@ -12,23 +12,23 @@ import sqlite3
 
 from sonde import snapshot
 from sonde.budgets import Budget
-from sonde.crawling.book import DROPPED, LEASED, VISITED, WAITING, Book
+from sonde.crawling.logbook import DROPPED, LEASED, VISITED, WAITING, Logbook
 from sonde.explorer import Explorer
 from sonde.records import Failure, Lease, Link, Spend, Visit
 from sonde.store.history import Entry, Known, entries, nodes, spend_from
 
 
-def replay(book: Book) -> list[Lease]:
+def replay(logbook: Logbook) -> list[Lease]:
     """Tell the log; the leases that were in flight at its end, in their order.
 
-    Up to the last snapshot the explorer is restored rather than told, and only the book follows.
+    Up to the last snapshot the explorer is restored rather than told, and only the logbook follows.
     """
-    explorer = book.explorer
-    database = book.run.database
+    explorer = logbook.explorer
+    database = logbook.run.database
     known = nodes(database)
     for node in known:
-        book.know(node.url, node.host or None, node.depth)
-    groups = list(book.groups())
+        logbook.know(node.url, node.host or None, node.depth)
+    groups = list(logbook.groups())
     restored = _restore(explorer, database, known)
     open_leases: dict[int, Lease] = {}
     for entry in entries(database, known, restored):
@@ -39,24 +39,24 @@ def replay(book: Book) -> list[Lease]:
             assert lease is not None
             assert entry.node is not None
             open_leases[lease.number] = lease
-            book.last_lease = lease.number
-            book.status[entry.node] = LEASED
-            book.waiting[lease.group] -= 1
-            book.ready_was(entry.data, groups)
+            logbook.last_lease = lease.number
+            logbook.status[entry.node] = LEASED
+            logbook.waiting[lease.group] -= 1
+            logbook.ready_was(entry.data, groups)
         elif outcome is not None:
             assert lease is not None
             assert entry.node is not None
             del open_leases[lease.number]
             if isinstance(outcome, Visit):
-                book.status[entry.node] = VISITED
+                logbook.status[entry.node] = VISITED
             else:
-                book.status[entry.node] = WAITING if outcome.retry else DROPPED
-                book.waiting[lease.group] += outcome.retry
+                logbook.status[entry.node] = WAITING if outcome.retry else DROPPED
+                logbook.waiting[lease.group] += outcome.retry
         elif entry.kind == "budget":
             explorer.account.budget = Budget(**entry.data)
         if entry.seq > restored:
             retell(explorer, known, entry, lease)
-    book.caught_up()
+    logbook.caught_up()
     return list(open_leases.values())
 
 
@@ -98,17 +98,17 @@ def _restore(explorer: Explorer, database: sqlite3.Connection, known: list[Known
     return int(found[0]) if snapshot.restore(explorer, found[1], urls, hosts) else 0
 
 
-def settle_interrupted(book: Book, leases: list[Lease]) -> None:
+def settle_interrupted(logbook: Logbook, leases: list[Lease]) -> None:
     """What was in flight when the run was killed: it may have left, so it is spent."""
-    account = book.explorer.account
+    account = logbook.explorer.account
     for lease in leases:
-        held = book.explorer.held(lease)
-        book.tell(lease, Failure("interrupted", retry=True, spent=held), interrupt=True)
-        book.again.append(lease)
-    if book.run.power_lost:
-        lost = book.run.journal.reserved - account.spent.requests
+        held = logbook.explorer.held(lease)
+        logbook.tell(lease, Failure("interrupted", retry=True, spent=held), interrupt=True)
+        logbook.again.append(lease)
+    if logbook.run.power_lost:
+        lost = logbook.run.journal.reserved - account.spent.requests
         lost = int(min(lost, account.left("requests")))
         if lost > 0:
-            size = int(min(lost * book.hold.bytes, account.left("bytes")))
-            book.spend(Spend(requests=lost, bytes=size), "lost")
-    book.journal.sent = account.spent.requests
+            size = int(min(lost * logbook.hold.bytes, account.left("bytes")))
+            logbook.spend(Spend(requests=lost, bytes=size), "lost")
+    logbook.journal.sent = account.spent.requests

@@ -1,13 +1,14 @@
 """A crawl as a person's program sees it: iterate over visits, or run it and look at the result.
 
-``Crawl`` puts the pieces together (explorer, book, source, driver, run folder) for one run, new or
-resumed, and takes them apart again at the end. It can be iterated over, plainly or with
+``Crawl`` puts the pieces together (explorer, logbook, source, driver, run folder) for one run, new
+or resumed, and takes them apart again at the end. It can be iterated over, plainly or with
 ``async for``; ``crawl`` runs one to its end.
 """
 
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -15,14 +16,17 @@ from pathlib import Path
 from typing import Any
 
 from sonde.budgets import Budget
-from sonde.crawling.beginning import Beginning, new_run, resumed_run
 from sonde.crawling.driver import Driver
 from sonde.crawling.events import Progress, Settled, Stopped
-from sonde.crawling.garbage import seldom_collected
-from sonde.crawling.loop import new_loop
 from sonde.crawling.result import CrawlResult
+from sonde.crawling.setup import Session, new_run, resumed_run
 from sonde.errors import StoreError
 from sonde.protocols import Source
+
+_NEW_OBJECTS = 20_000
+"""Between two looks for garbage: a page makes thousands of small objects that all die with it, and
+next to none of them in cycles. At its default the collector would go through them several times a
+page."""
 
 
 class Crawl:
@@ -48,7 +52,7 @@ class Crawl:
         on_event: Callable[[Settled | Stopped], None] | None = None,
         **settings: Any,
     ) -> None:
-        self._begin: Callable[[], Beginning] = lambda: new_run(
+        self._begin: Callable[[], Session] = lambda: new_run(
             source, seeds, options or {}, path, settings
         )
         self._reset(on_event)
@@ -79,7 +83,7 @@ class Crawl:
         self._news: asyncio.Event | None = None
         self._keeps = False  # whether somebody iterates
         self.driver: Driver | None = None
-        self.beginning: Beginning | None = None
+        self.session: Session | None = None
         self.stop_reason: str | None = None
         self.result: CrawlResult | None = None
 
@@ -97,10 +101,10 @@ class Crawl:
 
     def progress(self) -> Progress | None:
         """Where it stands; ``None`` before it has begun."""
-        if self.driver is None or self.beginning is None:
+        if self.driver is None or self.session is None:
             return None
-        hosts = len(self.beginning.book.waiting)
-        return self.driver.tally.progress(hosts, self.beginning.attached.facts())
+        hosts = len(self.session.logbook.waiting)
+        return self.driver.meter.progress(hosts, self.session.attached.facts())
 
     # -- running -------------------------------------------------------------------------------
 
@@ -114,38 +118,38 @@ class Crawl:
 
     async def run(self) -> CrawlResult:
         """Run to the end."""
-        beginning = self.beginning = self._begin()
-        run, book = beginning.run, beginning.book
+        session = self.session = self._begin()
+        run, logbook = session.run, session.logbook
         failed: BaseException | None = None
         try:
             driver = self.driver = Driver(
-                book,
-                beginning.attached,
-                concurrency=beginning.settings.concurrency,
-                harvest_below=beginning.settings.harvest_below,
-                harvest_over=beginning.settings.harvest_over,
+                logbook,
+                session.attached,
+                concurrency=session.settings.concurrency,
+                harvest_below=session.settings.harvest_below,
+                harvest_over=session.settings.harvest_over,
                 on_settled=self._heard,
             )
-            if beginning.resumed:
-                driver.tally.recall(run.database)
-            beginning.connect(driver.wake)
-            with seldom_collected():
+            if session.resumed:
+                driver.meter.recall(run.database)
+            session.connect(driver.wake)
+            with _seldom_collected():
                 reason = await driver.run()
             self.stop_reason = reason
             run.journal.meta("stop", reason)
-            beginning.attached.leave()
+            session.attached.leave()
             run.journal.commit()
             if self._on_event is not None:
-                spent = book.explorer.account.spent.requests
-                explorer = book.explorer
+                spent = logbook.explorer.account.spent.requests
+                explorer = logbook.explorer
                 self._on_event(Stopped(reason, spent, explorer.visits, explorer.total))
-            self.result = CrawlResult.of(run, reason, book.explorer)
+            self.result = CrawlResult.of(run, reason, logbook.explorer)
             return self.result
         except BaseException as error:
             failed = error
             raise
         finally:
-            await beginning.attached.close()
+            await session.attached.close()
             if isinstance(failed, StoreError):
                 run.abandon()
             else:
@@ -202,6 +206,27 @@ class Crawl:
                 loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
             loop.run_until_complete(loop.shutdown_asyncgens())
             loop.close()
+
+
+def new_loop() -> asyncio.AbstractEventLoop:
+    """An event loop of one's own, uvloop where it is installed; close it at the end."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop()
+    return uvloop.new_event_loop()
+
+
+@contextmanager
+def _seldom_collected() -> Iterator[None]:
+    """Raise the garbage collector's threshold, where it is lower, until the end of the block."""
+    before = gc.get_threshold()
+    if 0 < before[0] < _NEW_OBJECTS:
+        gc.set_threshold(_NEW_OBJECTS, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def crawl(

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from sonde.errors import InputError
 from sonde.store.merit import judged
-from sonde.store.reading import RunReader
+from sonde.store.reader import RunReader
 from sonde.store.summary import FRONTIER
 
 BATCH = 10_000

@@ -10,12 +10,12 @@ from typing import Any
 
 from sonde.budgets import Budget
 from sonde.crawling.attached import Attached
-from sonde.crawling.book import Book
 from sonde.crawling.equipment import CrawlEquipment, Custom, split
 from sonde.crawling.keeping import RunKeeper
 from sonde.crawling.kinds import Chosen, chosen, kind_named
+from sonde.crawling.logbook import Logbook
 from sonde.crawling.presentation import client_settings
-from sonde.crawling.resume import replay, settle_interrupted
+from sonde.crawling.retelling import replay, settle_interrupted
 from sonde.crawling.settings import ENGINE, HEAD, SETTINGS, Settings, spelling
 from sonde.errors import InputError
 from sonde.explorer import Explorer
@@ -30,7 +30,7 @@ from sonde.store.run import Run
 
 
 @dataclass(frozen=True)
-class Intent:
+class CrawlRequest:
     """What a user wants to crawl, checked as far as that goes without a run."""
 
     kind: Kind
@@ -42,7 +42,7 @@ class Intent:
     client: Any = None
 
     @classmethod
-    def of(cls, picked: Chosen, given: Mapping[str, Any]) -> Intent:
+    def of(cls, picked: Chosen, given: Mapping[str, Any]) -> CrawlRequest:
         """What was said for a new crawl. Whatever is wrong with it is found here."""
         kind = picked.kind
         plain, objects = split(given)
@@ -64,7 +64,7 @@ class Intent:
         intent._explorer()
         return intent
 
-    def equipped(self) -> Intent:
+    def equipped(self) -> CrawlRequest:
         """With the scorer and the client that the kind wants."""
         heeds = self.kind.heeds
         settings = self.settings
@@ -101,13 +101,13 @@ class Intent:
             "kind": {"grouped": self.kind.grouped, "nouns": list(self.kind.nouns)},
         }
 
-    def begun(self, run: Run, explorer: Explorer | None = None) -> Beginning:
+    def begun(self, run: Run, explorer: Explorer | None = None) -> Session:
         """All pieces, put together over a run, with an explorer of its own if none is given."""
         settings = self.settings
         hold = Spend(requests=1)
         if settings.bytes is not None:
             hold = Spend(requests=1, bytes=settings.size_limit + 8 * HEAD)
-        book = Book(explorer or self._explorer(), run, hold)
+        logbook = Logbook(explorer or self._explorer(), run, hold)
         keeper: Keeper = RunKeeper(run)
         if self.pseudonyms is not None:
             keeper = HiddenKeeper(keeper, self.pseudonyms)
@@ -125,14 +125,14 @@ class Intent:
             rate=settings.rate,
             text=settings.text,
             settings=settings,
-            book=book,
+            book=logbook,
             objects=self.objects,
         )
         source = self.kind.make(self.options, equipment)
         if self.pseudonyms is not None:
             source = Pseudonymous(source, self.pseudonyms)
         forgotten = Forgotten.of(run.meta("forgotten"))
-        return Beginning(run, book, self, Attached(source, run.journal, forgotten))
+        return Session(run, logbook, self, Attached(source, run.journal, forgotten))
 
     def _explorer(self) -> Explorer:
         settings, objects = self.settings, self.objects
@@ -160,12 +160,12 @@ def _heeded(kind: Kind, names: Iterable[str]) -> None:
 
 
 @dataclass
-class Beginning:
+class Session:
     """Everything that a driver needs, put together."""
 
     run: Run
-    book: Book
-    intent: Intent
+    logbook: Logbook
+    request: CrawlRequest
     attached: Attached
     resumed: bool = False
     notice: str = field(default="")
@@ -173,20 +173,22 @@ class Beginning:
     @property
     def settings(self) -> Settings:
         """What the crawl was told."""
-        return self.intent.settings
+        return self.request.settings
 
     def add_seeds(self) -> None:
         """Put the seeds on the frontier."""
-        kind, options = self.intent.kind, self.intent.options
-        called = self.intent.called
-        self.book.add_seeds((called(seed), kind.group(options, seed)) for seed in self.intent.seeds)
+        kind, options = self.request.kind, self.request.options
+        called = self.request.called
+        self.logbook.add_seeds(
+            (called(seed), kind.group(options, seed)) for seed in self.request.seeds
+        )
 
     def connect(self, wake: Callable[[], None]) -> None:
         """Let the pace wake the driver, and know the groups that are waiting."""
         pace = self.attached.pace
         pace.wake = wake
-        self.book.on_group = pace.know
-        for group in self.book.groups():
+        self.logbook.on_group = pace.know
+        for group in self.logbook.groups():
             pace.know(group)
 
 
@@ -195,15 +197,15 @@ def intended(
     seeds: Iterable[str],
     options: Mapping[str, Any],
     settings: Mapping[str, Any],
-) -> Intent:
+) -> CrawlRequest:
     """What a call or a command line asks for."""
     if isinstance(source, Source):
         starts = list(seeds)
         if not starts:
             raise InputError("a crawl needs at least one seed")
-        return Intent.of(Chosen(Custom(source), dict(options), starts), settings)
+        return CrawlRequest.of(Chosen(Custom(source), dict(options), starts), settings)
     starts = [source] if isinstance(source, str) else list(source)
-    return Intent.of(chosen([*starts, *seeds], options), settings)
+    return CrawlRequest.of(chosen([*starts, *seeds], options), settings)
 
 
 def new_run(
@@ -212,7 +214,7 @@ def new_run(
     options: Mapping[str, Any],
     path: str | Path | None,
     settings: Mapping[str, Any],
-) -> Beginning:
+) -> Session:
     """Make a run and put its seeds on the frontier."""
     intent = intended(source, seeds, options, settings)
     if intent.settings.pseudonymise is not None:
@@ -234,18 +236,18 @@ def resumed_run(
     options: Mapping[str, Any],
     budget: int | str | Budget | None,
     settings: dict[str, Any],
-) -> Beginning:
+) -> Session:
     """Open a run and bring everything to where its log ends."""
     run = Run.open(path)
     try:
         begun = _intent_of(run, path, source, options, settings).begun(run)
-        explorer = begun.book.explorer
-        open_leases = replay(begun.book)
-        settle_interrupted(begun.book, open_leases)
+        explorer = begun.logbook.explorer
+        open_leases = replay(begun.logbook)
+        settle_interrupted(begun.logbook, open_leases)
         if not explorer.known:  # killed before the first commit
             begun.add_seeds()
         if budget is not None:
-            begun.book.raise_budget(raised(explorer.account.budget, budget))
+            begun.logbook.raise_budget(raised(explorer.account.budget, budget))
         begun.notice = begun.attached.recall()
         begun.resumed = True
         run.journal.meta("stop", None)
@@ -256,7 +258,7 @@ def resumed_run(
         raise
 
 
-def opened_run(path: str | Path, kind: Kind, settings: dict[str, Any]) -> Beginning:
+def opened_run(path: str | Path, kind: Kind, settings: dict[str, Any]) -> Session:
     """Open a run for the sake of its source, which another kind than its own may make: its
     explorer is told nothing, and leases nothing."""
     run = Run.open(path)
@@ -288,7 +290,7 @@ def _intent_of(
     options: Mapping[str, Any],
     settings: dict[str, Any],
     made_by: Kind | None = None,
-) -> Intent:
+) -> CrawlRequest:
     """What a run was made for, with what is told anew."""
     config = run.config
     seeds, name = config.pop("seeds"), config.pop("source")
@@ -305,7 +307,7 @@ def _intent_of(
     kept = {name: value for name, value in config.items() if name not in objects}
     told = Settings.of({**kept, **changes}, str(path))
     read: Any = read_options(kind.options, {**kept_options, **options}, str(path), noun="option")
-    intent = Intent(kind, read, told, objects, seeds).equipped()
+    intent = CrawlRequest(kind, read, told, objects, seeds).equipped()
     if intent.pseudonyms is None:
         return intent
     return replace(intent, seeds=[intent.pseudonyms.revealed(seed) for seed in seeds])

@@ -39,7 +39,7 @@ SNAPSHOT_EVERY = 20_000
 _LARGEST_SNAPSHOT = 900_000_000  # a value in SQLite ends at a thousand million bytes
 
 
-class Book:
+class Logbook:
     """An explorer whose every change is in the log."""
 
     def __init__(self, explorer: Explorer, run: Run, hold: Spend) -> None:
