@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sonde.crawling import assembly, book, crawl
+from sonde.crawling import assembly, crawl, logbook
 from sonde.explorer import Explorer
 
 SERVER = (
@@ -55,7 +55,7 @@ def measure(start: str, pages: int, estimator: str, topic: str) -> tuple[float, 
         (Explorer, "tell"),
         (Explorer, "rank"),
         (assembly, "page_words"),
-        (book, "pack"),
+        (logbook, "pack"),
     ]
     kept = [getattr(owner, name) for owner, name in wrapped]
     for (owner, name), function in zip(wrapped, kept, strict=True):

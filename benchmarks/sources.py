@@ -167,8 +167,8 @@ def sizes(name: str, records: list[tuple[str, str]], marks: tuple[int, ...]) -> 
                 f"form:{site.url('/')}", seeds=[WORDS[name][0]], budget=mark, delay=0, **QUIET
             )
             crawl.run_to_end()
-            assert crawl.beginning is not None
-            facts = crawl.beginning.attached.facts()
+            assert crawl.session is not None
+            facts = crawl.session.attached.facts()
             rows.append(
                 [
                     f"{mark:,}",

@@ -105,9 +105,9 @@ def test_what_a_source_keeps_is_there_on_resume(tmp_path: Path) -> None:
     Crawl("counter:", options={"start": 7}, path=folder, budget=5).run_to_end()
     again = Crawl.resume(folder, budget="+5")
     again.run_to_end()
-    assert again.beginning is not None
-    assert again.beginning.notice == "recalled"
-    source = again.beginning.attached.source
+    assert again.session is not None
+    assert again.session.notice == "recalled"
+    source = again.session.attached.source
     assert isinstance(source, CounterSource)
     assert source.count == 10
     assert source.closed

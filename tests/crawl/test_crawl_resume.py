@@ -21,13 +21,13 @@ from aiohttp import web
 from crawl_sites import FAST, Site, tree
 
 from sonde.cli.hindsight import explorer_of, retold
-from sonde.crawling import Crawl, book
-from sonde.crawling.beginning import resumed_run
+from sonde.crawling import Crawl, logbook
+from sonde.crawling.setup import resumed_run
 from sonde.errors import InputError, StoreError
 from sonde.explorer import Explorer
 from sonde.protocols import Allowance
 from sonde.records import Failure, Link, Node, Outcome, Place, Spend, Visit
-from sonde.store.reading import DATABASE, RunReader
+from sonde.store.reader import DATABASE, RunReader
 from sonde.store.run import Run
 from sonde.store.schema import VERSION
 
@@ -117,7 +117,7 @@ def test_killed_at_many_points(tmp_path: Path, concurrency: int, estimator: str)
 def _told_again(folder: Path) -> object:
     begun = resumed_run(folder, None, {}, 1000, {"delay": 0})
     try:
-        return state(begun.book.explorer)
+        return state(begun.logbook.explorer)
     finally:
         begun.run.abandon()
         begun.run.journal.let_go()
@@ -130,7 +130,7 @@ def test_the_log_gives_the_state_that_wrote_it(
     """Model, dice and books after a live crawl are those of its log, for every estimator, told
     from the start or from the last snapshot on."""
     if snapshots:
-        monkeypatch.setattr(book, "SNAPSHOT_EVERY", 20)
+        monkeypatch.setattr(logbook, "SNAPSHOT_EVERY", 20)
     with Site(tree(700, 6), hosts=4) as site:
         seeds = [site.url("/0", host) for host in (1, 2, 3, 4)]
         for number, estimator in enumerate(
@@ -155,8 +155,8 @@ def test_the_log_gives_the_state_that_wrote_it(
                 **{**FAST, "delay": 0.001, "per_host": 2},
             )
             crawl.run_to_end()
-            assert crawl.beginning is not None
-            explorer = crawl.beginning.book.explorer
+            assert crawl.session is not None
+            explorer = crawl.session.logbook.explorer
             explorer.account.budget = type(explorer.account.budget)(requests=1000)
             assert state(explorer) == _told_again(folder)
             with RunReader(folder) as run:
@@ -208,7 +208,7 @@ def test_round_trips_are_logged_with_what_they_brought(tmp_path: Path) -> None:
 
 def test_round_trips_stand_beside_what_else_is_said_of_a_visit(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", {})
-    told = book.Book(Explorer("url", grouped=True), run, Spend(requests=1))
+    told = logbook.Logbook(Explorer("url", grouped=True), run, Spend(requests=1))
     told.add_seeds([("http://a.example/", "a.example")])
     lease = told.ask(None)
     assert lease is not None
@@ -265,9 +265,9 @@ def test_killed_and_resumed_equals_uninterrupted(tmp_path: Path, estimator: str)
             await asyncio.sleep(0.001)
         if not task.done():
             await asyncio.sleep(0.02)  # the next lease, which its source will not answer
-            assert crawl.beginning is not None
-            crawl.beginning.run.abandon()
-            crawl.beginning.run.journal.let_go()
+            assert crawl.session is not None
+            crawl.session.run.abandon()
+            crawl.session.run.journal.let_go()
             task.cancel()
             with pytest.raises((sqlite3.ProgrammingError, StoreError, asyncio.CancelledError)):
                 await task
@@ -396,8 +396,8 @@ def test_a_torn_warc_tail_is_cut_and_said(tmp_path: Path) -> None:
             file.write(warc.read_bytes()[:100])
         crawl = Crawl.resume(folder, budget="+5")
         crawl.run_to_end()
-        assert crawl.beginning is not None
-        assert "half-written" in crawl.beginning.notice
+        assert crawl.session is not None
+        assert "half-written" in crawl.session.notice
         assert warc.stat().st_size > whole
 
 
@@ -434,9 +434,9 @@ def test_a_scorer_that_learns_goes_on_from_what_it_learned(tmp_path: Path) -> No
         Crawl(site.url("/0"), path=tmp_path / "run", budget=17, **settings).run_to_end()
         parts = Crawl.resume(tmp_path / "run", budget=40)
         parts.run_to_end()
-        assert whole.beginning is not None
-        assert parts.beginning is not None
-        left, right = whole.beginning.attached.source, parts.beginning.attached.source
+        assert whole.session is not None
+        assert parts.session is not None
+        left, right = whole.session.attached.source, parts.session.attached.source
         assert left.scorer.state() == right.scorer.state()  # type: ignore[attr-defined]
         assert whole.result is not None
         assert parts.result is not None
@@ -455,11 +455,11 @@ def test_what_places_have_said_is_known_again_after_a_kill(
         database.execute("DELETE FROM snapshots WHERE part = 'traps'")  # as a kill would leave it
         database.commit()
         database.close()
-        beginning = resumed_run(folder, None, {}, None, {})
+        session = resumed_run(folder, None, {}, None, {})
         try:
-            source: Any = beginning.attached.source
+            source: Any = session.attached.source
             assert json.loads(zlib.decompress(left))["read"]
             assert zlib.decompress(source.memory.state()) == zlib.decompress(left)
         finally:
-            asyncio.run(beginning.attached.close())
-            beginning.run.close()
+            asyncio.run(session.attached.close())
+            session.run.close()

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from sonde.crawling.book import Book
+from sonde.crawling.logbook import Logbook
 from sonde.explorer import Explorer
+from sonde.net.exchange import Exchange
 from sonde.records import Failure, Link, Outcome, Spend
 from sonde.sources.facts import PageFacts, PageVisit
-from sonde.sources.web.exchange import Exchange
-from sonde.store.reading import PAGES
+from sonde.store.reader import PAGES
 from sonde.store.run import Run
 from sonde.store.warc import WarcWriter
 
@@ -90,7 +90,7 @@ class Recorder:
         chosen: dict[str, Any] = {"estimator": "lnh", "seed": 3, "budget": budget} | settings
         self.run = Run.create(folder, {"topic": "tides"} | chosen)
         self.explorer = Explorer(grouped=True, **chosen)
-        self.book = Book(self.explorer, self.run, Spend(requests=1))
+        self.book = Logbook(self.explorer, self.run, Spend(requests=1))
         self.warc = WarcWriter(folder / PAGES) if keep == "pages" else None
         self.book.add_seeds([(url("/"), host(url("/")))])
 

@@ -16,11 +16,11 @@ from store_runs import Recorder, Web, make_run, url
 from sonde import cli
 from sonde.budgets import Budget
 from sonde.cli import explain, show
+from sonde.cli._print import amount, harmless, number, print_table
 from sonde.cli.hindsight import explorer_of, hindsight, retold
-from sonde.cli.printing import amount, harmless, number, print_table
 from sonde.errors import InputError
 from sonde.records import Failure, Spend
-from sonde.store.reading import RunReader
+from sonde.store.reader import RunReader
 
 
 @pytest.fixture(scope="module")

@@ -27,8 +27,8 @@ from sonde.errors import InputError
 from sonde.simulation import simulate
 from sonde.sources.graph import Graph
 from sonde.store import summary
-from sonde.store.reading import RunReader
-from sonde.store.tracing import trace
+from sonde.store.reader import RunReader
+from sonde.store.trace import trace
 from sonde.store.warc import WarcWriter
 from sonde.store.warcreader import read_archived
 
@@ -258,8 +258,8 @@ def test_a_crawl_goes_on_after_its_archive_was_cut(tmp_path: Path, port: int) ->
         file.write(archive.read_bytes()[:50])  # a record of which only the beginning is there
     crawl = Crawl.resume(tmp_path / "cut", budget="+10")
     crawl.run_to_end()
-    assert crawl.beginning is not None
-    assert "half-written" in crawl.beginning.notice
+    assert crawl.session is not None
+    assert "half-written" in crawl.session.notice
     with RunReader(tmp_path / "cut") as run:
         assert summary.totals(run).requests <= 25
         for (place,) in run.rows("SELECT warc FROM pages"):

@@ -16,10 +16,10 @@ from sonde.errors import InputError
 from sonde.records import Link, Visit
 from sonde.store import summary
 from sonde.store.history import entries, nodes
-from sonde.store.reading import DATABASE, RunReader
+from sonde.store.reader import DATABASE, RunReader
 from sonde.store.run import Run
 from sonde.store.schema import VERSION
-from sonde.store.tracing import trace
+from sonde.store.trace import trace
 from sonde.store.wording import pack, unpack
 
 

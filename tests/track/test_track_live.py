@@ -32,7 +32,7 @@ from track_sites import (
 from sonde.cli import main
 from sonde.crawling import Crawl
 from sonde.errors import InputError
-from sonde.store.reading import RunReader
+from sonde.store.reader import RunReader
 from sonde.track import LiveTracker, RankingUpdated, VisitEnded, update
 from sonde.track.tracked_run import TrackedRun
 

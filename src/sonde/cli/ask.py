@@ -10,14 +10,14 @@ import time
 from pathlib import Path
 from typing import Any
 
-from sonde.cli.printing import harmless, number
+from sonde.cli._print import harmless, number
 from sonde.cli.show import budget as budget_of
 from sonde.crawling.events import STOPS
 from sonde.crawling.interview import Interview
 from sonde.errors import InputError
-from sonde.store.reading import DATABASE, RunReader
+from sonde.store.reader import DATABASE, RunReader
 from sonde.store.summary import RANKED, totals
-from sonde.store.tracing import Attempt, Parent, trace
+from sonde.store.trace import Attempt, Parent, trace
 
 _EPILOG = """examples:
   sonde ask run/ --seeds "Ana,Bo" --budget 20    # begins a run, and names whom to contact first

@@ -24,8 +24,8 @@ from sonde.authority import (
 from sonde.authority.curves import DYNAMIC, STATIC, draw
 from sonde.authority.discovery import NAMES, DiscoveryMethod
 from sonde.authority.tracking import EXPANSIONS, RECRAWLS
-from sonde.cli.printing import print_table
-from sonde.cli.subcommand import subcommand
+from sonde.cli._parser import subcommand
+from sonde.cli._print import print_table
 from sonde.durations import seconds_from
 from sonde.errors import InputError
 from sonde.sources.graph import Graph

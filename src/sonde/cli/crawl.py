@@ -10,18 +10,18 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from sonde.cli.display import Display, display_for, duration, nouns_of
+from sonde.cli._print import harmless
+from sonde.cli._progress import Display, display_for, duration, nouns_of
+from sonde.cli._signals import heeding_signals
 from sonde.cli.ending import print_best, say_end
-from sonde.cli.printing import harmless
-from sonde.cli.stopping import heeding_signals
 from sonde.crawling import Crawl, CrawlResult, Settings, read_config
-from sonde.crawling.beginning import Intent
+from sonde.crawling.crawler import new_loop
 from sonde.crawling.kinds import chosen, kind_named
-from sonde.crawling.loop import new_loop
+from sonde.crawling.setup import CrawlRequest
 from sonde.errors import InputError
+from sonde.net.urls import group_of
 from sonde.sources.options import as_data, texts_to_data
-from sonde.sources.web.address import group_of
-from sonde.store.reading import DATABASE, RunReader
+from sonde.store.reader import DATABASE, RunReader
 
 _EPILOG = """examples:
   sonde crawl https://a.example https://b.example/docs --topic "sea level" --budget 500 -o run/
@@ -162,7 +162,7 @@ def run(args: argparse.Namespace) -> int:
     kind = chosen(seeds, {}).kind
     options = {**written, **texts_to_data(kind.options, args.option)}
     if args.dry_run:
-        return _dry_run(Intent.of(chosen(seeds, options), given), args)
+        return _dry_run(CrawlRequest.of(chosen(seeds, options), given), args)
     if not seeds:
         raise InputError("name a URL to start from, or several (see sonde crawl --help)")
     if args.output is None:
@@ -208,8 +208,8 @@ async def _watched(crawl: Crawl, display: Display) -> CrawlResult:
             if not task.done():
                 display.tick(crawl)
         result = task.result()
-        if crawl.beginning is not None and crawl.beginning.notice:
-            print(harmless(crawl.beginning.notice), file=sys.stderr)
+        if crawl.session is not None and crawl.session.notice:
+            print(harmless(crawl.session.notice), file=sys.stderr)
         return result
 
 
@@ -243,7 +243,7 @@ def _harvest(words: list[str] | None) -> dict[str, Any]:
     return told
 
 
-def _dry_run(intent: Intent, args: argparse.Namespace) -> int:
+def _dry_run(intent: CrawlRequest, args: argparse.Namespace) -> int:
     """What would be done, and what it would cost. Nothing is sent."""
     settings, seeds = intent.settings, intent.seeds
     limits = settings.limits
@@ -280,7 +280,9 @@ def _print_limits(budget: dict[str, Any]) -> None:
     print(f"budget: {', '.join(limits) or 'none: until nothing is left'}")
 
 
-def _dry_run_of_the_web(intent: Intent, budget: dict[str, Any], args: argparse.Namespace) -> int:
+def _dry_run_of_the_web(
+    intent: CrawlRequest, budget: dict[str, Any], args: argparse.Namespace
+) -> int:
     settings, seeds = intent.settings, intent.seeds
     hosts = len({group_of(seed) for seed in seeds})
     slots = min(settings.concurrency, hosts * settings.per_host)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sonde.cli.printing import harmless
+from sonde.cli._print import harmless
 from sonde.errors import InputError
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from sonde.cli.printing import harmless
+from sonde.cli._print import harmless
 from sonde.crawling import CrawlResult, crawl
 from sonde.report.harvest import harvest_chart
 

@@ -9,15 +9,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from sonde.cli._print import amount, harmless, number, print_table
 from sonde.cli.hindsight import Moment, explorer_of, hindsight
-from sonde.cli.printing import amount, harmless, number, print_table
 from sonde.crawling.naming import possible_names
 from sonde.errors import InputError
+from sonde.net.exchange import REASONS
 from sonde.sources.peers.messages import REASONS as PEER_REASONS
-from sonde.sources.web.exchange import REASONS
-from sonde.store.reading import RunReader
+from sonde.store.reader import RunReader
 from sonde.store.summary import RANKED
-from sonde.store.tracing import Attempt, Trace, trace
+from sonde.store.trace import Attempt, Trace, trace
 
 EXAMPLES = """examples:
   sonde explain run/ https://docs.example.org/tides

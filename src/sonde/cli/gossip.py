@@ -8,7 +8,7 @@ import json
 import sys
 from typing import Any
 
-from sonde.cli.printing import number, print_table
+from sonde.cli._print import number, print_table
 from sonde.durations import seconds_from
 from sonde.errors import SpecError
 from sonde.peers import Gossip, gossip

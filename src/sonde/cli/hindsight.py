@@ -6,13 +6,13 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
-from sonde.crawling.resume import retell
+from sonde.crawling.retelling import retell
 from sonde.crawling.settings import Settings
 from sonde.errors import InputError
 from sonde.explorer import Explorer, Opinion
 from sonde.records import Visit
 from sonde.store.history import Entry, entries, nodes
-from sonde.store.reading import RunReader
+from sonde.store.reader import RunReader
 from sonde.store.summary import RANKED
 
 

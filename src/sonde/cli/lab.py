@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from sonde.cli._parser import subcommand
+from sonde.cli._print import print_table
 from sonde.cli.overlay import add_gossip
-from sonde.cli.printing import print_table
-from sonde.cli.subcommand import subcommand
 from sonde.errors import InputError
 from sonde.estimators import split_list
 from sonde.lab import following, leading, steering

@@ -9,13 +9,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from sonde.cli.display import fact, label
+from sonde.cli._print import amount, harmless, number, print_table
+from sonde.cli._progress import fact, label
 from sonde.cli.hindsight import settings_of
-from sonde.cli.printing import amount, harmless, number, print_table
 from sonde.crawling.events import STOPS
 from sonde.judging import checked_threshold
 from sonde.store import summary
-from sonde.store.reading import RunReader
+from sonde.store.reader import RunReader
 
 _BARS = "▁▂▃▄▅▆▇█"
 _CHART = 40

@@ -7,7 +7,7 @@ import json
 from dataclasses import MISSING, Field, fields
 from typing import Any
 
-from sonde.cli.printing import harmless
+from sonde.cli._print import harmless
 from sonde.crawling.kinds import BUILT_IN, built_in, loaded, offered
 from sonde.errors import InputError
 from sonde.sources.kind import Kind

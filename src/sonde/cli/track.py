@@ -11,12 +11,12 @@ from dataclasses import asdict
 from pathlib import Path
 
 from sonde.authority.tracking import RECRAWLS
-from sonde.cli.display import duration
-from sonde.cli.printing import harmless, print_table
-from sonde.cli.stopping import heeding_signals
-from sonde.crawling.loop import new_loop
+from sonde.cli._print import harmless, print_table
+from sonde.cli._progress import duration
+from sonde.cli._signals import heeding_signals
+from sonde.crawling.crawler import new_loop
 from sonde.durations import seconds_from
-from sonde.store.reading import RunReader
+from sonde.store.reader import RunReader
 from sonde.track import STOPS, LiveTracker, RankingUpdated, VisitEnded
 from sonde.track.plan import EXPANSIONS
 from sonde.track.tracked_run import RankedPage, TrackedRun

@@ -27,7 +27,7 @@ Invariants:
 - What a clock decided (which hosts were ready) is in the log; what is decided from it is not.
 """
 
-from sonde.crawling.crawling import Crawl, crawl
+from sonde.crawling.crawler import Crawl, crawl
 from sonde.crawling.events import STOPS, Progress, Settled, Stopped
 from sonde.crawling.interview import Interview
 from sonde.crawling.result import CrawlResult

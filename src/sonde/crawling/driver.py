@@ -18,9 +18,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from sonde.crawling.attached import Attached
-from sonde.crawling.book import Book
 from sonde.crawling.events import Settled
-from sonde.crawling.tally import Tally
+from sonde.crawling.logbook import Logbook
+from sonde.crawling.progress import ProgressMeter
 from sonde.crawling.ticket import Ticket
 from sonde.errors import SondeError, StoreError
 from sonde.records import Failure, Outcome, Skip, Spend, Visit
@@ -39,7 +39,7 @@ class Driver:
 
     def __init__(
         self,
-        book: Book,
+        logbook: Logbook,
         attached: Attached,
         *,
         concurrency: int,
@@ -47,15 +47,15 @@ class Driver:
         harvest_over: int = 200,
         on_settled: Callable[[Settled], None] = lambda settled: None,
     ) -> None:
-        self.book = book
-        self.explorer = book.explorer
+        self.logbook = logbook
+        self.explorer = logbook.explorer
         self.attached = attached
         self.source = attached.source
         self.pace = attached.pace
         self.concurrency = concurrency
         self.harvest_below = harvest_below
         self.on_settled = on_settled
-        self.tally = Tally(self.explorer, harvest_over)
+        self.meter = ProgressMeter(self.explorer, harvest_over)
         self.cutting = ""
         self.stopping = ""
         self._pending: list[Settled] = []
@@ -88,7 +88,7 @@ class Driver:
     def commit(self) -> None:
         """Make safe all that happened, and report it."""
         self.attached.before_commit()
-        self.book.journal.commit()
+        self.logbook.journal.commit()
         self._committed = time.monotonic()
         pending, self._pending = self._pending, []
         for settled in pending:
@@ -146,16 +146,16 @@ class Driver:
             return tickets
         free = self.concurrency - len(self._open)
         while len(tickets) < free:
-            ready = self.pace.ready(self.book.waiting)
+            ready = self.pace.ready(self.logbook.waiting)
             if ready is not None and not ready:
                 break
-            lease = self.book.ask_again(ready) or self.book.ask(ready)
+            lease = self.logbook.ask_again(ready) or self.logbook.ask(ready)
             if lease is None:
                 break
             self.pace.reserve(lease.group)
             number = self.explorer.number_of(lease.node)
             assert number is not None
-            ticket = self._open[lease.number] = Ticket(self, lease, self.book.depths[number])
+            ticket = self._open[lease.number] = Ticket(self, lease, self.logbook.depths[number])
             tickets.append(ticket)
         return tickets
 
@@ -168,11 +168,11 @@ class Driver:
             return "frontier"
         if account.left("seconds") <= 0:
             return "time"
-        if not account.hold(self.book.hold):
+        if not account.hold(self.logbook.hold):
             return "budget"
-        account.settle(self.book.hold, Spend())
+        account.settle(self.logbook.hold, Spend())
         closed = self.pace.closed
-        if not any(count and group not in closed for group, count in self.book.waiting.items()):
+        if not any(count and group not in closed for group, count in self.logbook.waiting.items()):
             return "host-budget"
         return None
 
@@ -204,7 +204,7 @@ class Driver:
         left = self.explorer.account.left("seconds")
         elapsed = now - self._charged
         if elapsed >= _TIME_CHARGED or elapsed >= left or last:
-            self.book.spend(Spend(seconds=elapsed))
+            self.logbook.spend(Spend(seconds=elapsed))
             self._charged = now
         if self.explorer.account.left("seconds") <= 0 and not self.stopping:
             self.cut("time")
@@ -239,12 +239,12 @@ class Driver:
         lease = ticket.lease
         if ticket.taken and not interrupt:
             size = ticket.received
-            if self.book.hold.bytes:
+            if self.logbook.hold.bytes:
                 size = min(size, self.explorer.held(lease).bytes)
             spent = Spend(ticket.taken, size, cost=outcome.spent.cost)
             if spent != outcome.spent:
                 outcome = replace(outcome, spent=spent)
-        gain = self.book.tell(lease, outcome, seconds, interrupt=interrupt)
+        gain = self.logbook.tell(lease, outcome, seconds, interrupt=interrupt)
         del self._open[lease.number]
         facts = outcome.facts if isinstance(outcome, PageVisit) else None
         settled = Settled(
@@ -266,7 +266,7 @@ class Driver:
             flags=facts.flags if facts is not None else "",
         )
         self._pending.append(settled)
-        recent = self.tally.add(settled)
+        recent = self.meter.add(settled)
         if self.harvest_below is not None and recent is not None and recent < self.harvest_below:
             self.stop("harvest")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sonde.budgets import Budget
-from sonde.crawling.book import Book
+from sonde.crawling.logbook import Logbook
 from sonde.crawling.settings import Settings
 from sonde.protocols import Source
 from sonde.sources.kind import Equipment, Kind
@@ -21,7 +21,7 @@ class CrawlEquipment(Equipment):
     """What a source in this room is given besides: all settings, the book, objects."""
 
     settings: Settings
-    book: Book
+    book: Logbook
     objects: Mapping[str, Any]
 
 

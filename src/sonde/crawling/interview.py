@@ -1,7 +1,7 @@
 """A crawl whose visits a program cannot make: people, archives, laboratory tests.
 
 Nobody drives here. ``ask`` names whom to contact next, ``tell`` records the answer, and days may
-pass in between: each opens the run, does its one thing, and leaves. Explorer, book and run are
+pass in between: each opens the run, does its one thing, and leaves. Explorer, logbook and run are
 those of every other crawl; the one difference is that a lease in flight is not an accident. Whoever
 was asked stays asked until the answer is told, so that asking twice names the same ones again.
 
@@ -19,10 +19,10 @@ from types import TracebackType
 from typing import Any
 
 from sonde.budgets import Budget
-from sonde.crawling.beginning import raised
-from sonde.crawling.book import DROPPED, VISITED, WAITING, Book
-from sonde.crawling.resume import replay
+from sonde.crawling.logbook import DROPPED, VISITED, WAITING, Logbook
+from sonde.crawling.retelling import replay
 from sonde.crawling.settings import Settings
+from sonde.crawling.setup import raised
 from sonde.errors import InputError
 from sonde.explorer import Explorer
 from sonde.protocols import Source
@@ -68,10 +68,10 @@ class Told:
 class Interview:
     """A run that is asked and told by hand. Use as a context manager, or ``close()`` it."""
 
-    def __init__(self, run: Run, book: Book, waiting: Iterable[Lease]) -> None:
+    def __init__(self, run: Run, logbook: Logbook, waiting: Iterable[Lease]) -> None:
         self.run = run
-        self.book = book
-        self.explorer = book.explorer
+        self.logbook = logbook
+        self.explorer = logbook.explorer
         self.waiting = {str(lease.node): lease for lease in waiting}
         """Those who were asked and have not answered, in the order of asking."""
 
@@ -89,9 +89,9 @@ class Interview:
         made = {"source": People.name, "options": {}, "seeds": starts, "kind": kind}
         run = Run.create(path, told.as_data() | made)
         try:
-            book = Book(explorer, run, Spend(requests=1))
-            book.add_seeds((seed, None) for seed in starts)
-            return cls(run, book, ())
+            logbook = Logbook(explorer, run, Spend(requests=1))
+            logbook.add_seeds((seed, None) for seed in starts)
+            return cls(run, logbook, ())
         except BaseException:
             run.close()
             raise
@@ -108,15 +108,15 @@ class Interview:
                     f" sonde crawl {path} --resume goes on with it"
                 )
             told = _settings({name: config[name] for name in SETTINGS if name in config})
-            book = Book(_explorer(told), run, Spend(requests=1))
-            waiting = replay(book)
-            account = book.explorer.account
-            book.journal.sent = account.spent.requests + account.held.requests
-            if not book.explorer.known:  # killed before the first commit
-                book.add_seeds((seed, None) for seed in config["seeds"])
+            logbook = Logbook(_explorer(told), run, Spend(requests=1))
+            waiting = replay(logbook)
+            account = logbook.explorer.account
+            logbook.journal.sent = account.spent.requests + account.held.requests
+            if not logbook.explorer.known:  # killed before the first commit
+                logbook.add_seeds((seed, None) for seed in config["seeds"])
             if budget is not None:
-                book.raise_budget(raised(account.budget, budget))
-            return cls(run, book, _remembered(book, waiting))
+                logbook.raise_budget(raised(account.budget, budget))
+            return cls(run, logbook, _remembered(logbook, waiting))
         except BaseException:
             run.close()
             raise
@@ -129,7 +129,7 @@ class Interview:
             raise InputError(f"at least one must be asked, not {count}")
         new = []
         while len(self.waiting) < count:
-            lease = self.book.ask(None)
+            lease = self.logbook.ask(None)
             if lease is None:
                 break
             self.waiting[str(lease.node)] = lease
@@ -159,14 +159,14 @@ class Interview:
             )
             outcome = Forgotten.of(self.run.meta("forgotten")).left_out(outcome)
         known = self.explorer.known
-        gain = self.book.tell(lease, outcome)
+        gain = self.logbook.tell(lease, outcome)
         del self.waiting[name]
         self.run.journal.commit()
         total = self.explorer.total
         return Told(lease.number, name, kind, gain, total, self.explorer.known - known)
 
     def _not_asked(self, name: str) -> str:
-        became = self.book.became(name)
+        became = self.logbook.became(name)
         if became == VISITED:
             return f"{name!r} has answered already"
         if became == DROPPED:
@@ -199,12 +199,12 @@ class Interview:
         self.close()
 
 
-def _remembered(book: Book, waiting: Iterable[Lease]) -> list[Lease]:
+def _remembered(logbook: Logbook, waiting: Iterable[Lease]) -> list[Lease]:
     """Those whose answer is still waited for; whoever was forgotten meanwhile is not."""
     kept = []
     for lease in waiting:
         if str(lease.node).startswith(PREFIX):
-            book.tell(lease, Skip("forgotten"))
+            logbook.tell(lease, Skip("forgotten"))
         else:
             kept.append(lease)
     return kept

@@ -20,8 +20,8 @@ from sonde.crawling.scope import REACHES, Scope
 from sonde.durations import seconds_from
 from sonde.errors import InputError
 from sonde.estimators import DEFAULT
+from sonde.net.exchange import Limits
 from sonde.sources.options import as_data, read_options
-from sonde.sources.web.exchange import Limits
 
 HEAD = 32_768
 """The longest line of a response head; a whole head may have eight times that."""

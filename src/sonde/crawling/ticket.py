@@ -29,7 +29,7 @@ class Ticket:
         if self._driver.cutting:
             return False
         if self.taken == self.given:
-            if not self._driver.book.extend(self.lease):
+            if not self._driver.logbook.extend(self.lease):
                 return False
             self.given += 1
             self._driver.commit()

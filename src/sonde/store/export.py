@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sonde.errors import InputError
+from sonde.store.atomic import new_file, new_folder
 from sonde.store.graphml import write_graphml
 from sonde.store.packing import unpacked
-from sonde.store.reading import RunReader
-from sonde.store.replacing import new_file, new_folder
-from sonde.store.tables import RunTables
+from sonde.store.reader import RunReader
+from sonde.store.run_tables import RunTables
 from sonde.store.warcreader import Archived, read_archived
 
 Prose = Callable[[Archived, str], str | None]

@@ -31,7 +31,7 @@ from sonde.errors import InputError, StoreError
 from sonde.store.journal import Journal
 from sonde.store.lock import NAME as LOCK
 from sonde.store.lock import Lock
-from sonde.store.reading import DATABASE, PAGES
+from sonde.store.reader import DATABASE, PAGES
 from sonde.store.schema import SCHEMA, UPGRADES, VERSION
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")

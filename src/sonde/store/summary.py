@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sonde.errors import InputError
 from sonde.judging import Merit
 from sonde.store.merit import judged
-from sonde.store.reading import RunReader
+from sonde.store.reader import RunReader
 
 RANKED = 100
 """Ranks are exact up to here; a node further down is recorded as beyond."""

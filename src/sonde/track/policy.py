@@ -1,8 +1,8 @@
 """The recrawl policy: which node to visit next, a new one or one that was visited before.
 
-With probability ``share`` a visit expands the frontier; otherwise it goes to a page that was visited
-before. While lists (feeds, sitemaps) are due or have announced pages, every other one of those goes
-to them.
+With probability ``share`` a visit expands the frontier; otherwise it goes to a page that was
+visited before. While lists (feeds, sitemaps) are due or have announced pages, every other one of
+those goes to them.
 
 What this needs is in memory: who waits to be expanded, and who to be visited again. It is made anew
 from the citations at each start, and grows with the number of nodes known, which the plan bounds.
@@ -96,7 +96,7 @@ class Policy:
         self.expansion.apparent[number] = 0
         self.expansion.state[number] = 0
         if self.plan.expand != "crawl-ai":
-            self.expansion.summit.forget(number)
+            self.expansion.highest.forget(number)
         self.known -= 1
         self.free.append(number)
 

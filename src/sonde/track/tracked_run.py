@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from sonde.errors import InputError
-from sonde.store.reading import RunReader
+from sonde.store.reader import RunReader
 
 EVIDENCE = 5
 """Citing pages that are shown for each node, the latest first."""

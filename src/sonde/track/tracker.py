@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sonde.crawling.beginning import Beginning, opened_run
-from sonde.crawling.loop import new_loop
+from sonde.crawling.crawler import new_loop
+from sonde.crawling.setup import Session, opened_run
 from sonde.errors import SondeError, StoreError
-from sonde.sources.web.exchange import Outcome
+from sonde.net.exchange import FetchOutcome
+from sonde.net.urls import group_of
 from sonde.track.charge import Charge
 from sonde.track.citations import Citations, TrackedNode
 from sonde.track.import_run import take_in
@@ -122,7 +123,7 @@ class LiveTracker:
             else:
                 begun.run.close()
 
-    def _open(self, begun: Beginning) -> None:
+    def _open(self, begun: Session) -> None:
         self._begun = begun
         assert isinstance(begun.attached.source, TrackedWeb)
         self.source = begun.attached.source
@@ -196,7 +197,7 @@ class LiveTracker:
     def _allowed(self, number: int) -> bool:
         """Whether robots.txt, as far as it is known, allows a node; one that is not is dropped."""
         url = self.store.value("SELECT url FROM tracked WHERE id = ?", number)
-        if self.source.robots.allowed(url, time.time()) is not False:
+        if self.source.hosts.allowed(url, group_of(url), time.time()) is not False:
             return True
         self.policy.leave(number)
         with self.store.change():
@@ -231,7 +232,7 @@ class LiveTracker:
         self._on_event(VisitEnded(node.url, why, outcome, status, fresh, answer.requests, now))
 
     def _take_in(
-        self, node: TrackedNode, answer: Outcome | None, charge: Charge, now: float
+        self, node: TrackedNode, answer: FetchOutcome | None, charge: Charge, now: float
     ) -> str:
         """Learn from an answer, or from one that cannot be used; what came of it, in a word."""
         with self.store.change():
@@ -275,7 +276,7 @@ class LiveTracker:
         self._on_event(RankingUpdated(now, tuple(entered), tuple(left)))
 
 
-def _status(answer: Outcome | None) -> int | None:
+def _status(answer: FetchOutcome | None) -> int | None:
     return answer.hops[-1].status if answer is not None and answer.hops else None
 
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import hashlib
 
-from sonde.sources.web.exchange import FetchProblem, Outcome, Response
+from sonde.net.exchange import FetchOutcome, FetchProblem, Response
+from sonde.net.robots import directives
 from sonde.sources.web.feeds import Feed
 from sonde.sources.web.page import Page
-from sonde.sources.web.robots import directives
 from sonde.track.citations import Citations, TrackedNode
 from sonde.track.nodes import Nodes
 from sonde.track.policy import Policy
@@ -37,7 +37,7 @@ class GraphUpdate:
         self.nodes = Nodes(store, policy, source)
         self.feeds = WatchedFeeds(self.nodes)
 
-    def learn(self, node: TrackedNode, answer: Outcome, now: float) -> str:
+    def learn(self, node: TrackedNode, answer: FetchOutcome, now: float) -> str:
         """Take in an answer; what came of the visit, in a word. ``fresh`` counts new links."""
         self.fresh = 0
         self.feeds.look_for_sitemaps(node.url, now)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from selectolax.lexbor import LexborHTMLParser
 
-from sonde.sources.web.address import Base, group_of, origin_of
-from sonde.sources.web.charset import decode
+from sonde.net.charset import decode
+from sonde.net.urls import group_of, origin_of
+from sonde.sources.hrefs import Base
 from sonde.sources.web.feeds import Feed
 from sonde.track.citations import TrackedNode
 from sonde.track.nodes import Nodes
@@ -30,9 +31,10 @@ class WatchedFeeds:
     def look_for_sitemaps(self, url: str, now: float) -> None:
         """The sitemaps that a host's robots.txt names, once it is known."""
         origin = origin_of(url)
-        if origin not in self._origins and self._source.robots.record(origin) is not None:
+        record = self._source.hosts.robots_of(origin, group_of(url))
+        if origin not in self._origins and record is not None:
             self._origins.add(origin)
-            for sitemap in self._source.robots.sitemaps(origin):
+            for sitemap in self._source.hosts.rules.sitemaps(record):
                 self.add(sitemap, now)
 
     def add(self, url: str, now: float) -> None:
