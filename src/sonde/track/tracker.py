@@ -20,7 +20,6 @@ from sonde.crawling.setup import Session, opened_run
 from sonde.errors import SondeError, StoreError
 from sonde.net.exchange import FetchOutcome
 from sonde.net.urls import group_of
-from sonde.track.charge import Charge
 from sonde.track.citations import Citations, TrackedNode
 from sonde.track.import_run import take_in
 from sonde.track.plan import TrackPlan
@@ -63,6 +62,40 @@ class RankingUpdated:
     left: tuple[str, ...]
 
 
+class _Charge:
+    """The allowance of one visit: each request is on the disk before it leaves.
+
+    ``visit`` is its number in the ledger, once it has sent one.
+    """
+
+    def __init__(self, tracker: LiveTracker, url: str, why: str) -> None:
+        self.visit: int | None = None
+        self.received = 0
+        self._tracker = tracker
+        self._url = url
+        self._why = why
+
+    def take(self) -> bool:
+        """Charge a request; ``False`` where the budget has none left."""
+        tracker = self._tracker
+        if tracker.spent:
+            return False
+        now = tracker.clock.now()
+        tracker.rate.charge(now)
+        tracker.requests += 1
+        with tracker.store.change(durable=True):
+            tracker.source.before_commit()
+            if self.visit is None:
+                self.visit = tracker.store.begin(self._url, self._why, now)
+            else:
+                tracker.store.charge(self.visit, now)
+        return True
+
+    def receive(self, size: int) -> None:
+        """`size` bytes came back."""
+        self.received += size
+
+
 class LiveTracker:
     """Tracks one run. ``changes`` are settings of the plan, and of the crawl as on resume."""
 
@@ -98,6 +131,11 @@ class LiveTracker:
         self._stopping.set()
         if self._visiting is not None:
             self._visiting.cancel()
+
+    @property
+    def spent(self) -> bool:
+        """Whether the budget has no request left."""
+        return self.plan.budget is not None and self.requests >= self.plan.budget
 
     # -- running ---------------------------------------------------------------------------------
 
@@ -155,7 +193,7 @@ class LiveTracker:
                 return "cut" if self._cutting else "interrupted"
             if self.clock.now() >= self._until:
                 return "time"
-            if self.plan.budget is not None and self.requests >= self.plan.budget:
+            if self.spent:
                 return "budget"
             choice = self._choose()
             if choice is None:
@@ -208,8 +246,7 @@ class LiveTracker:
 
     async def _visit(self, number: int, why: str) -> None:
         node = self.store.node(number)
-        left = math.inf if self.plan.budget is None else self.plan.budget - self.requests
-        charge = Charge(self.store, node.url, why, left, self._charged)
+        charge = _Charge(self, node.url, why)
         if node.last is None:
             self.policy.expansion.take(number)
         answer = await self.source.look(
@@ -232,7 +269,7 @@ class LiveTracker:
         self._on_event(VisitEnded(node.url, why, outcome, status, fresh, answer.requests, now))
 
     def _take_in(
-        self, node: TrackedNode, answer: FetchOutcome | None, charge: Charge, now: float
+        self, node: TrackedNode, answer: FetchOutcome | None, charge: _Charge, now: float
     ) -> str:
         """Learn from an answer, or from one that cannot be used; what came of it, in a word."""
         with self.store.change():
@@ -251,13 +288,6 @@ class LiveTracker:
         """Until the rate allows another request."""
         while (seconds := self.rate.wait(self.clock.now())) > 0:
             await self.clock.sleep(seconds)
-
-    def _charged(self) -> float:
-        now = self.clock.now()
-        self.rate.charge(now)
-        self.requests += 1
-        self.source.before_commit()
-        return now
 
     def _remember(self, now: float) -> None:
         state = {"now": now, "ranked": self._ranked, **self.policy.state()}
