@@ -38,7 +38,7 @@ class Spend:
 
 class Place(NamedTuple):
     """What a source knows of a link from its URL: where the target lives, and how the page's links
-    are spread over domains and basenames (``sonde.sources.web.place`` has the definitions)."""
+    are spread over domains and basenames (``sonde.sources.url_measures`` has the definitions)."""
 
     domain: Hashable
     basename: Hashable

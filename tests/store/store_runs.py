@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from sonde.crawling.keeper import RunKeeper
 from sonde.crawling.logbook import Logbook
 from sonde.explorer import Explorer
 from sonde.net.exchange import Exchange
 from sonde.records import Failure, Link, Outcome, Spend
 from sonde.sources.facts import PageFacts, PageVisit
+from sonde.sources.web.kind import Web as WebKind
 from sonde.store.reader import PAGES
 from sonde.store.run import Run
 from sonde.store.warc import WarcWriter
@@ -89,6 +91,7 @@ class Recorder:
         self.paths = {url(path): path for path in (*web.pages, *web.broken)}
         chosen: dict[str, Any] = {"estimator": "lnh", "seed": 3, "budget": budget} | settings
         self.run = Run.create(folder, {"topic": "tides"} | chosen)
+        self.keeper = RunKeeper(self.run, WebKind.tables)
         self.explorer = Explorer(grouped=True, **chosen)
         self.book = Logbook(self.explorer, self.run, Spend(requests=1))
         self.warc = WarcWriter(folder / PAGES) if keep == "pages" else None
@@ -102,7 +105,7 @@ class Recorder:
         self.run.journal.commit()
         self.book.tell(lease, self.outcome(str(lease.node)), 0.5)
         row = (lease.group, lease.number, 0, 2000, 0.1, 0.01, 1.0)
-        self.run.journal.add("hosts", row)
+        self.keeper.write("hosts", [row])
         self.run.journal.commit()
         return True
 

@@ -208,7 +208,8 @@ def test_what_the_web_learned_goes_with_the_change() -> None:
     """Rows that the journal has gathered are in the same transaction, or wait for the next."""
     with Run.create(None, {}) as run:
         kept = Citations(run)
-        run.journal.add("hosts", ("a.example", 1, 0, 0, None, None, None))
+        run.declare("hosts", "(host TEXT PRIMARY KEY)")
+        run.journal.add("hosts", ("a.example",))
 
         def fail() -> None:
             with kept.change(durable=True):

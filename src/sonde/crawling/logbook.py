@@ -20,15 +20,13 @@ from sonde import snapshot
 from sonde.budgets import Budget
 from sonde.errors import InputError
 from sonde.explorer import Explorer
+from sonde.protocols import DROPPED, LEASED, VISITED, WAITING
 from sonde.records import Failure, Group, Lease, Link, Node, Outcome, Spend, Visit
 from sonde.sources.facts import PageFacts, PageVisit
 from sonde.store.history import pack_places, units_of
 from sonde.store.packing import packed
 from sonde.store.run import Run
 from sonde.store.wording import pack
-
-WAITING, LEASED, VISITED, DROPPED = range(4)
-"""What became of a node."""
 
 _MOST_DEEP = 65_535
 _NOWHERE = (None, None)
@@ -363,3 +361,23 @@ class Logbook:
             if getattr(budget, unit) is not None
         }
         self.journal.log("budget", data=units)
+
+
+class LogbookView:
+    """What a source sees of a logbook (a ``CrawlView``)."""
+
+    def __init__(self, logbook: Logbook) -> None:
+        explorer = logbook.explorer
+        self._logbook = logbook
+        self.registry = explorer.register
+        self.number_of = explorer.number_of
+        self.became = logbook.became
+        self.refuse = logbook.journal.refuse
+        self.clock = logbook.clock
+        self.reads_words = explorer.estimator.reads_words()
+        self.reads_urls = explorer.placed
+
+    @property
+    def status(self) -> bytearray:
+        """What became of each node, by number."""
+        return self._logbook.status

@@ -12,8 +12,9 @@ import sqlite3
 
 from sonde import snapshot
 from sonde.budgets import Budget
-from sonde.crawling.logbook import DROPPED, LEASED, VISITED, WAITING, Logbook
+from sonde.crawling.logbook import Logbook
 from sonde.explorer import Explorer
+from sonde.protocols import DROPPED, LEASED, VISITED, WAITING
 from sonde.records import Failure, Lease, Link, Spend, Visit
 from sonde.store.history import Entry, Known, entries, nodes, spend_from
 

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sonde.budgets import Budget, planned_requests
-from sonde.crawling.scope import REACHES, Scope
 from sonde.durations import seconds_from
 from sonde.errors import InputError
 from sonde.estimators import DEFAULT
@@ -95,9 +94,6 @@ class Settings:
             for value in getattr(self, name):
                 if not pattern.fullmatch(value):
                     raise InputError(f"{name} must be such as {such}, not {value!r:.200}")
-        Scope(hosts=self.hosts, domains=self.domains, prefixes=self.prefixes)
-        if self.scope not in REACHES:
-            raise InputError(f"unknown scope {self.scope!r} (one of: {', '.join(REACHES)})")
         plan = (self.requests, self.per, self.duration)
         if any(part is not None for part in plan) and None in plan:
             raise InputError("a rate plan needs all of requests, per and for")

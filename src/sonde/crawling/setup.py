@@ -9,20 +9,21 @@ from pathlib import Path
 from typing import Any
 
 from sonde.budgets import Budget
-from sonde.crawling.attached import Attached
-from sonde.crawling.equipment import CrawlEquipment, Custom, split
-from sonde.crawling.keeping import RunKeeper
-from sonde.crawling.kinds import Chosen, chosen, kind_named
-from sonde.crawling.logbook import Logbook
-from sonde.crawling.presentation import client_settings
+from sonde.crawling.keeper import RunArchive, RunKeeper
+from sonde.crawling.logbook import Logbook, LogbookView
 from sonde.crawling.retelling import replay, settle_interrupted
 from sonde.crawling.settings import ENGINE, HEAD, SETTINGS, Settings, spelling
+from sonde.crawling.source_hooks import SourceHooks
 from sonde.errors import InputError
 from sonde.explorer import Explorer
+from sonde.net.client_settings import ClientSettings, client_settings
 from sonde.protocols import Keeper, Source
 from sonde.records import Spend
 from sonde.scorers import scorer_from
+from sonde.scorers.document import Scorer
+from sonde.sources.context import SourceContext
 from sonde.sources.kind import Kind
+from sonde.sources.kinds import Chosen, CustomKind, chosen, kind_named
 from sonde.sources.options import as_data, read_options
 from sonde.sources.pseudonyms import HiddenKeeper, Pseudonymous, Pseudonyms, make_key
 from sonde.store.forgetting import Forgotten
@@ -33,21 +34,21 @@ from sonde.store.run import Run
 class CrawlRequest:
     """What a user wants to crawl, checked as far as that goes without a run."""
 
-    kind: Kind
+    kind: Kind[Any]
     options: Any
     settings: Settings
     objects: dict[str, Any]
     seeds: list[str]
-    scorer: Any = None
-    client: Any = None
+    scorer: Scorer | None = None
+    client: ClientSettings | None = None
 
     @classmethod
     def of(cls, picked: Chosen, given: Mapping[str, Any]) -> CrawlRequest:
         """What was said for a new crawl. Whatever is wrong with it is found here."""
         kind = picked.kind
-        plain, objects = split(given)
+        plain, objects = _split(given)
         told = {spelling(name): value for name, value in plain.items() if value is not None}
-        if not isinstance(kind, Custom):
+        if not isinstance(kind, CustomKind):
             _heeded(kind, [*told, *objects])
         options = kind.settled(read_options(kind.options, picked.options, kind.name, noun="option"))
         told = {**kind.defaults, **told}
@@ -58,6 +59,7 @@ class CrawlRequest:
         for name in kind.needs:
             if not getattr(settings, name):
                 raise InputError(f"a crawl of {kind.name} needs a {name}")
+        kind.check(options, settings)
         seeds = picked.seeds or list(kind.seeds(options, settings.topic))
         seeds = list(dict.fromkeys(kind.spelt(options, seed) for seed in seeds))
         intent = cls(kind, options, settings, objects, seeds).equipped()
@@ -108,31 +110,28 @@ class CrawlRequest:
         if settings.bytes is not None:
             hold = Spend(requests=1, bytes=settings.size_limit + 8 * HEAD)
         logbook = Logbook(explorer or self._explorer(), run, hold)
-        keeper: Keeper = RunKeeper(run)
+        keeper: Keeper = RunKeeper(run, self.kind.tables)
         if self.pseudonyms is not None:
             keeper = HiddenKeeper(keeper, self.pseudonyms)
-        equipment = CrawlEquipment(
+        archive = None
+        if "pages" in self.kind.heeds and settings.pages and run.pages is not None:
+            archive = RunArchive(run)
+        context = SourceContext(
             seeds=tuple(self.seeds),
+            settings=settings,
             keeper=keeper,
-            topic=settings.topic,
+            crawl=LogbookView(logbook),
             scorer=self.scorer,
             client=self.client,
-            seed=settings.seed,
-            delay=settings.delay,
             limits=settings.fetch_limits,
-            retries=settings.retries,
-            concurrency=settings.concurrency,
-            rate=settings.rate,
-            text=settings.text,
-            settings=settings,
-            book=logbook,
+            archive=archive,
             objects=self.objects,
         )
-        source = self.kind.make(self.options, equipment)
+        source = self.kind.make(self.options, context)
         if self.pseudonyms is not None:
             source = Pseudonymous(source, self.pseudonyms)
         forgotten = Forgotten.of(run.meta("forgotten"))
-        return Session(run, logbook, self, Attached(source, run.journal, forgotten))
+        return Session(run, logbook, self, SourceHooks(source, run.journal, forgotten, archive))
 
     def _explorer(self) -> Explorer:
         settings, objects = self.settings, self.objects
@@ -152,7 +151,7 @@ class CrawlRequest:
 _TEXTS = ("estimator", "strategy", "objective", "scorer")
 
 
-def _heeded(kind: Kind, names: Iterable[str]) -> None:
+def _heeded(kind: Kind[Any], names: Iterable[str]) -> None:
     """A setting that a kind does not listen to is an error, not a wish that nobody hears."""
     for name in names:
         if name in SETTINGS and name not in ENGINE and name not in kind.heeds:
@@ -166,7 +165,7 @@ class Session:
     run: Run
     logbook: Logbook
     request: CrawlRequest
-    attached: Attached
+    hooks: SourceHooks
     resumed: bool = False
     notice: str = field(default="")
 
@@ -185,7 +184,7 @@ class Session:
 
     def connect(self, wake: Callable[[], None]) -> None:
         """Let the pace wake the driver, and know the groups that are waiting."""
-        pace = self.attached.pace
+        pace = self.hooks.pace
         pace.wake = wake
         self.logbook.on_group = pace.know
         for group in self.logbook.groups():
@@ -203,7 +202,7 @@ def intended(
         starts = list(seeds)
         if not starts:
             raise InputError("a crawl needs at least one seed")
-        return CrawlRequest.of(Chosen(Custom(source), dict(options), starts), settings)
+        return CrawlRequest.of(Chosen(CustomKind(source), dict(options), starts), settings)
     starts = [source] if isinstance(source, str) else list(source)
     return CrawlRequest.of(chosen([*starts, *seeds], options), settings)
 
@@ -248,7 +247,7 @@ def resumed_run(
             begun.add_seeds()
         if budget is not None:
             begun.logbook.raise_budget(raised(explorer.account.budget, budget))
-        begun.notice = begun.attached.recall()
+        begun.notice = begun.hooks.recall()
         begun.resumed = True
         run.journal.meta("stop", None)
         run.journal.commit()
@@ -258,7 +257,7 @@ def resumed_run(
         raise
 
 
-def opened_run(path: str | Path, kind: Kind, settings: dict[str, Any]) -> Session:
+def opened_run(path: str | Path, kind: Kind[Any], settings: dict[str, Any]) -> Session:
     """Open a run for the sake of its source, which another kind than its own may make: its
     explorer is told nothing, and leases nothing."""
     run = Run.open(path)
@@ -276,7 +275,7 @@ def opened_run(path: str | Path, kind: Kind, settings: dict[str, Any]) -> Sessio
         told = {**settings, "scorer": lambda page: 0.0}
         intent = _intent_of(run, path, None, {}, told, kind)
         begun = intent.begun(run, Explorer("deg", grouped=kind.grouped))
-        begun.notice = begun.attached.recall()
+        begun.notice = begun.hooks.recall()
         return begun
     except BaseException:
         run.close()
@@ -289,7 +288,7 @@ def _intent_of(
     source: Source | None,
     options: Mapping[str, Any],
     settings: dict[str, Any],
-    made_by: Kind | None = None,
+    made_by: Kind[Any] | None = None,
 ) -> CrawlRequest:
     """What a run was made for, with what is told anew."""
     config = run.config
@@ -298,8 +297,8 @@ def _intent_of(
     config.pop("kind", None)
     if name == "custom" and source is None:
         raise InputError(f"{path}: this run was made over a source of its own: give it again")
-    kind = made_by or (Custom(source) if name == "custom" else kind_named(name))
-    changes, objects = split(settings)
+    kind = made_by or (CustomKind(source) if name == "custom" else kind_named(name))
+    changes, objects = _split(settings)
     fixed = [name for name in changes if name not in _CHANGEABLE]
     fixed += [name for name in options if name.replace("-", "_") not in kind.changeable]
     if fixed:
@@ -347,3 +346,34 @@ def raised(budget: Budget, by: int | str | Budget) -> Budget:
             raise InputError("this run has no limit of requests that could be raised")
         return replace(budget, requests=budget.requests + int(number))
     return replace(budget, requests=int(number))
+
+
+_OBJECTS = ("estimator", "strategy", "objective", "scorer", "renderer", "lookup")
+"""Settings that may be objects, which a run cannot keep."""
+
+
+def _split(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Plain settings, and those that are objects."""
+    plain = dict(settings)
+    objects = {
+        name: plain.pop(name)
+        for name in _OBJECTS
+        if plain.get(name) is not None and not isinstance(plain[name], str)
+    }
+    for name in ("renderer", "lookup"):
+        plain.pop(name, None)
+    budget = plain.get("budget")
+    if isinstance(budget, Budget):
+        if budget.cost is not None:
+            objects["cost"] = budget.cost
+        del plain["budget"]
+        plain |= {
+            name: value
+            for name, value in (
+                ("budget", budget.requests),
+                ("bytes", budget.bytes),
+                ("seconds", budget.seconds),
+            )
+            if value is not None
+        }
+    return plain, objects

@@ -71,7 +71,7 @@ class Host(_Turn):
     queue: deque[asyncio.Future[None]] | None = None  # requests that wait for their turn
 
 
-class HostRow(NamedTuple):
+class KeptHost(NamedTuple):
     """What a run keeps of a host."""
 
     host: str
@@ -340,10 +340,10 @@ class Hosts:
 
     # -- keeping -------------------------------------------------------------------------------
 
-    def changed(self) -> list[HostRow]:
+    def changed(self) -> list[KeptHost]:
         """What a run should keep of the hosts that were asked since this was last called."""
         rows = [
-            HostRow(
+            KeptHost(
                 name,
                 host.requests,
                 host.failures,
@@ -357,7 +357,7 @@ class Hosts:
         self._changed.clear()
         return rows
 
-    def recall(self, rows: Iterable[HostRow], now: float) -> None:
+    def recall(self, rows: Iterable[KeptHost], now: float) -> None:
         """Take in what a run knows of its hosts."""
         for row in rows:
             host = self.add(row.host, now)

@@ -16,7 +16,7 @@ import numpy as np
 
 from sonde.kernels.model.significance import packed
 from sonde.records import Failure, Lease, Link, Outcome, Place, Skip, Spend, Visit
-from sonde.sources.web.place import keys_of
+from sonde.sources.url_measures import keys_of
 from sonde.store.wording import unpack
 
 _QUERY = """

@@ -1,7 +1,8 @@
 """The tables of a run's database, and the version that says how to read them.
 
 Everything that a decision rested on is in ``log``, in the order in which it happened; telling the
-log to a fresh explorer gives its state bit for bit. The other tables are what the log refers to.
+log to a fresh explorer gives its state bit for bit. The other tables are what the log refers to. A
+kind of source may declare further ones (``Run.declare``).
 """
 
 from __future__ import annotations
@@ -104,26 +105,7 @@ CREATE TABLE refused (
     lease INTEGER                 -- where it was seen
 ) WITHOUT ROWID;
 
-CREATE TABLE hosts (
-    host TEXT PRIMARY KEY,
-    requests INTEGER NOT NULL DEFAULT 0,
-    failures INTEGER NOT NULL DEFAULT 0,
-    bytes INTEGER NOT NULL DEFAULT 0,
-    rtt REAL,
-    rtt_deviation REAL,
-    delay REAL
-) WITHOUT ROWID;
-
-CREATE TABLE robots (
-    origin TEXT PRIMARY KEY,
-    verdict TEXT NOT NULL,
-    text TEXT NOT NULL,
-    fetched REAL NOT NULL,
-    expires REAL NOT NULL,
-    why TEXT NOT NULL
-) WITHOUT ROWID;
-
--- Scorer, trap and variant state and the explorer's own, as of a position in the log.
+-- The explorer's state and the parts that a source keeps, as of a position in the log.
 CREATE TABLE snapshots (
     log_seq INTEGER NOT NULL,
     part TEXT NOT NULL,

@@ -28,6 +28,6 @@ Invariants:
   origin alone.
 """
 
-from sonde.sources.social.kinds import Api, Bluesky, Mastodon
+from sonde.sources.social.kind import Api, Bluesky, Mastodon
 
 __all__ = ["Api", "Bluesky", "Mastodon"]

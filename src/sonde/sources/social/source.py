@@ -13,8 +13,9 @@ from sonde.net.retries import Retries
 from sonde.net.secret import Secret
 from sonde.protocols import Allowance
 from sonde.records import Failure, Link, Node, Outcome, Skip
+from sonde.sources.context import SourceContext
 from sonde.sources.facts import PageFacts, PageVisit, VisitEnded
-from sonde.sources.kind import Equipment
+from sonde.sources.page import read_html
 from sonde.sources.social import accounts
 from sonde.sources.social.description import Description, Posts, filled
 from sonde.sources.social.exchanges import ApiAnswer, Exchanges
@@ -22,7 +23,6 @@ from sonde.sources.social.picking import one, pick, text
 from sonde.sources.social.posts import Post, document
 from sonde.sources.social.window_pace import WindowPace
 from sonde.sources.social.windows import Window, Windows
-from sonde.sources.web.page import read_page
 
 
 class ApiSource:
@@ -34,21 +34,23 @@ class ApiSource:
         server: str,
         tokens: Sequence[tuple[str, Secret]],
         pages: int,
-        equipment: Equipment,
+        rate: tuple[int, float] | None,
+        context: SourceContext,
     ) -> None:
         self.description = description
         self.server = server
         self.pages = pages
-        self.scorer = equipment.scorer
-        self.keeper = equipment.keeper
-        self.retries = Retries(equipment.retries)
-        self.text = equipment.text
+        assert context.scorer is not None
+        self.scorer = context.scorer
+        self.keeper = context.keeper
+        self.retries = Retries(context.settings.retries)
+        self.text = context.settings.text
         self._tokens = tokens
-        self.windows = _windows(description, equipment.rate, len(tokens))
+        self.windows = _windows(description, rate, len(tokens))
         self.pace = WindowPace(self.windows)
-        assert equipment.client is not None
-        self.client = Client(equipment.client)
-        self.polite = PoliteFetch(self.client, limits=equipment.limits)
+        assert context.client is not None
+        self.client = Client(context.client)
+        self.polite = PoliteFetch(self.client, limits=context.limits)
         self.aliases: dict[str, str] = {}  # a node by the id of an account that was named otherwise
         self._scored = False
 
@@ -168,7 +170,7 @@ class ApiSource:
         for item in pick(answer.data, endpoint.items):
             said = text(item, endpoint.text)
             if endpoint.html and said:
-                said = read_page(said.encode(), answer.url, content_type="text/html").text
+                said = read_html(said.encode(), answer.url).text
             mentions = [
                 self._node(text(other, endpoint.mention_id), text(other, endpoint.mention_name))
                 for other in (pick(item, endpoint.mentions) if endpoint.mentions else ())
