@@ -257,26 +257,27 @@ def resumed_run(
         raise
 
 
-def opened_run(path: str | Path, kind: Kind[Any], settings: dict[str, Any]) -> Session:
-    """Open a run for the sake of its source, which another kind than its own may make: its
-    explorer is told nothing, and leases nothing."""
+@dataclass(frozen=True)
+class OpenedRun:
+    """A run, opened by another writer than a crawl."""
+
+    run: Run
+    settings: Settings
+    seeds: list[str]
+    objects: dict[str, Any]
+
+
+def open_run(path: str | Path, source: str, settings: Mapping[str, Any]) -> OpenedRun:
+    """Open a run for another writer than a crawl. Its source must be of the kind named; settings
+    may change as on resume."""
     run = Run.open(path)
     try:
-        if run.config["source"] != kind.name:
-            raise InputError(
-                f"{path}: not a crawl of the Web: its source is {run.config['source']}"
-            )
-        if run.power_lost and not run.meta("track_open"):
-            raise InputError(
-                f"{path}: the machine went down during the crawl: resume it first, so that the"
-                " requests that may have left are booked"
-            )
-        run.journal.sent = run.journal.reserved
-        told = {**settings, "scorer": lambda page: 0.0}
-        intent = _intent_of(run, path, None, {}, told, kind)
-        begun = intent.begun(run, Explorer("deg", grouped=kind.grouped))
-        begun.notice = begun.hooks.recall()
-        return begun
+        kind = run.config["source"]
+        if kind != source:
+            raise InputError(f"{path}: not a crawl of {source}: its source is {kind}")
+        run.journal.sent = run.journal.reserved  # it leases nothing
+        told, objects = _kept_settings(run, path, settings)
+        return OpenedRun(run, told, run.config["seeds"], objects)
     except BaseException:
         run.close()
         raise
@@ -288,28 +289,39 @@ def _intent_of(
     source: Source | None,
     options: Mapping[str, Any],
     settings: dict[str, Any],
-    made_by: Kind[Any] | None = None,
 ) -> CrawlRequest:
     """What a run was made for, with what is told anew."""
     config = run.config
-    seeds, name = config.pop("seeds"), config.pop("source")
-    kept_options = config.pop("options", {})
-    config.pop("kind", None)
+    seeds, name = config["seeds"], config["source"]
+    kept_options = config.get("options", {})
     if name == "custom" and source is None:
         raise InputError(f"{path}: this run was made over a source of its own: give it again")
-    kind = made_by or (CustomKind(source) if name == "custom" else kind_named(name))
-    changes, objects = _split(settings)
-    fixed = [name for name in changes if name not in _CHANGEABLE]
-    fixed += [name for name in options if name.replace("-", "_") not in kind.changeable]
-    if fixed:
-        raise InputError(f"{path}: {fixed[0]} cannot be changed on resume")
-    kept = {name: value for name, value in config.items() if name not in objects}
-    told = Settings.of({**kept, **changes}, str(path))
+    kind = CustomKind(source) if name == "custom" else kind_named(name)
+    told, objects = _kept_settings(run, path, settings)
+    for option in options:
+        if option.replace("-", "_") not in kind.changeable:
+            raise InputError(f"{path}: {option} cannot be changed on resume")
     read: Any = read_options(kind.options, {**kept_options, **options}, str(path), noun="option")
     intent = CrawlRequest(kind, read, told, objects, seeds).equipped()
     if intent.pseudonyms is None:
         return intent
     return replace(intent, seeds=[intent.pseudonyms.revealed(seed) for seed in seeds])
+
+
+def _kept_settings(
+    run: Run, path: str | Path, settings: Mapping[str, Any]
+) -> tuple[Settings, dict[str, Any]]:
+    """The settings of a run, with those that may be told anew, and objects."""
+    changes, objects = _split(settings)
+    for name in changes:
+        if name not in _CHANGEABLE:
+            raise InputError(f"{path}: {name} cannot be changed on resume")
+    kept = {
+        name: value
+        for name, value in run.config.items()
+        if name not in objects and name not in ("seeds", "source", "options", "kind")
+    }
+    return Settings.of({**kept, **changes}, str(path)), objects
 
 
 _CHANGEABLE = frozenset(

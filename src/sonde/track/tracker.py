@@ -9,24 +9,29 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sonde.crawling.crawler import new_loop
-from sonde.crawling.setup import Session, opened_run
-from sonde.errors import SondeError, StoreError
+from sonde.crawling.keeper import RunArchive, RunKeeper
+from sonde.crawling.setup import OpenedRun, open_run
+from sonde.errors import InputError, SondeError, StoreError
+from sonde.net.client_settings import client_settings
 from sonde.net.exchange import FetchOutcome
+from sonde.net.guard import system_lookup
 from sonde.net.urls import group_of
+from sonde.sources.web.kind import Web
+from sonde.sources.web.source import WebAccess
+from sonde.store.run import Run
 from sonde.track.citations import Citations, TrackedNode
 from sonde.track.import_run import take_in
 from sonde.track.plan import TrackPlan
 from sonde.track.policy import Policy
 from sonde.track.rate import Clock, Rate
 from sonde.track.update import GraphUpdate
-from sonde.track.web import TrackedKind, TrackedWeb
 
 _LOG = logging.getLogger("sonde.track")
 
@@ -84,7 +89,7 @@ class _Charge:
         tracker.rate.charge(now)
         tracker.requests += 1
         with tracker.store.change(durable=True):
-            tracker.source.before_commit()
+            tracker.web.before_commit()
             if self.visit is None:
                 self.visit = tracker.store.begin(self._url, self._why, now)
             else:
@@ -141,31 +146,34 @@ class LiveTracker:
 
     async def run(self) -> str:
         """Track until the time is up, the budget is spent, or somebody stops it; why it ended."""
-        begun = opened_run(self.path, TrackedKind(), self._settings)
-        failed = False
+        opened = open_run(self.path, Web.name, self._settings)
+        run, failed = opened.run, False
         try:
-            self._open(begun)
-            reason = await self._loop()
-            self._rank()
-            with self.store.change():
-                self.store.remember("track_stop", reason)
-                self.store.remember("track_open", False)
+            if run.power_lost and not run.meta("track_open"):
+                raise InputError(
+                    f"{self.path}: the machine went down during the crawl: resume it first, so"
+                    " that the requests that may have left are booked"
+                )
+            async with _connected(opened) as self.web:
+                self._open(run, opened.settings.nofollow)
+                reason = await self._loop()
+                self._rank()
+                with self.store.change():
+                    self.store.remember("track_stop", reason)
+                    self.store.remember("track_open", False)
             return reason
         except StoreError:
             failed = True
             raise
         finally:
-            await begun.hooks.close()
             if failed:
-                begun.run.abandon()
+                run.abandon()
             else:
-                begun.run.close()
+                run.close()
 
-    def _open(self, begun: Session) -> None:
-        self._begun = begun
-        assert isinstance(begun.hooks.source, TrackedWeb)
-        self.source = begun.hooks.source
-        self.store = store = Citations(begun.run)
+    def _open(self, run: Run, nofollow: bool) -> None:
+        self._nofollow = nofollow
+        self.store = store = Citations(run)
         self.plan = plan = TrackPlan.of(store.recall("track"), self._plan)
         state = store.recall("track_state") or {}
         self.clock.not_before(state.get("now", 0.0))
@@ -184,7 +192,7 @@ class LiveTracker:
     def _recollect(self, state: dict[str, Any]) -> None:
         """Make the policy anew from what the store says."""
         self.policy = Policy(self.plan, self.store, state)
-        self.update = GraphUpdate(self.store, self.policy, self.source)
+        self.update = GraphUpdate(self.store, self.policy, self.web, nofollow=self._nofollow)
 
     async def _loop(self) -> str:
         while True:
@@ -235,7 +243,7 @@ class LiveTracker:
     def _allowed(self, number: int) -> bool:
         """Whether robots.txt, as far as it is known, allows a node; one that is not is dropped."""
         url = self.store.value("SELECT url FROM tracked WHERE id = ?", number)
-        if self.source.hosts.allowed(url, group_of(url), time.time()) is not False:
+        if self.web.hosts.allowed(url, group_of(url), time.time()) is not False:
             return True
         self.policy.leave(number)
         with self.store.change():
@@ -249,12 +257,15 @@ class LiveTracker:
         charge = _Charge(self, node.url, why)
         if node.last is None:
             self.policy.expansion.take(number)
-        answer = await self.source.look(
+        again = node.last is not None
+        answer = await self.web.polite.fetch(
             node.url,
             charge,
-            self._wait,
-            etag=node.etag if node.last is not None else None,
-            modified=node.modified if node.last is not None else None,
+            gate=self.update.nodes.gate,
+            wait=self._wait,
+            wanted=self.web.wanted,
+            etag=node.etag if again else None,
+            last_modified=node.modified if again else None,
         )
         now = self.clock.now()
         try:
@@ -280,7 +291,7 @@ class LiveTracker:
             if charge.visit is not None:
                 fresh, status = self.update.fresh, _status(answer)
                 self.store.settle(charge.visit, outcome, status, charge.received, fresh)
-            self.source.before_commit()
+            self.web.before_commit()
             self._remember(now)
         return outcome
 
@@ -304,6 +315,29 @@ class LiveTracker:
                     self.policy.forget(number)
             self._remember(now)
         self._on_event(RankingUpdated(now, tuple(entered), tuple(left)))
+
+
+@asynccontextmanager
+async def _connected(opened: OpenedRun) -> AsyncIterator[WebAccess]:
+    """The Web as the crawl of a run has learned to know it."""
+    run, settings = opened.run, opened.settings
+    archive = RunArchive(run) if settings.pages and run.pages is not None else None
+    web = WebAccess(
+        settings,
+        opened.seeds,
+        client_settings(settings),
+        settings.fetch_limits,
+        RunKeeper(run, Web.tables),
+        archive,
+        opened.objects.get("lookup", system_lookup),
+    )
+    try:
+        web.recall()
+        yield web
+    finally:
+        await web.close()
+        if archive is not None:
+            archive.close()
 
 
 def _status(answer: FetchOutcome | None) -> int | None:

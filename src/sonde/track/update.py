@@ -11,12 +11,12 @@ from sonde.net.exchange import FetchOutcome, FetchProblem, Response
 from sonde.net.robots import directives
 from sonde.sources.page import Page
 from sonde.sources.web.feeds import Feed
+from sonde.sources.web.source import WebAccess
 from sonde.sources.web.visit import read_response
 from sonde.track.citations import Citations, TrackedNode
 from sonde.track.nodes import Nodes
 from sonde.track.policy import Policy
 from sonde.track.watched_feeds import WatchedFeeds, feeds_of
-from sonde.track.web import TrackedWeb
 
 _GONE_AFTER = 2  # a page that was there is gone when it is not found so many times in a row
 _GIVE_UP = 5
@@ -27,15 +27,16 @@ _AT_ONCE = frozenset(("unwanted-type", "bad-url", "blocked-address"))
 
 
 class GraphUpdate:
-    """Takes in answers."""
+    """Takes in answers. With ``nofollow``, links that say so are left out."""
 
-    def __init__(self, store: Citations, policy: Policy, source: TrackedWeb) -> None:
+    def __init__(self, store: Citations, policy: Policy, web: WebAccess, *, nofollow: bool) -> None:
         self.store = store
         self.policy = policy
-        self.source = source
+        self.web = web
+        self.nofollow = nofollow
         self.window = policy.plan.window
         self.fresh = 0
-        self.nodes = Nodes(store, policy, source)
+        self.nodes = Nodes(store, policy, web)
         self.feeds = WatchedFeeds(self.nodes)
 
     def learn(self, node: TrackedNode, answer: FetchOutcome, now: float) -> str:
@@ -66,7 +67,7 @@ class GraphUpdate:
     # -- pages -----------------------------------------------------------------------------------
 
     def _facts(self, answer: Response, digest: bytes) -> dict[str, object]:
-        archive = self.source.archive
+        archive = self.web.archive
         return {
             "etag": answer.headers.get("ETag"),
             "modified": answer.headers.get("Last-Modified"),
@@ -78,7 +79,7 @@ class GraphUpdate:
         self, node: TrackedNode, answer: Response, page: Page, now: float, facts: dict[str, object]
     ) -> None:
         orders = directives(page.robots) | directives(answer.headers.get("X-Robots-Tag", ""))
-        heeds = self.source.settings.nofollow
+        heeds = self.nofollow
         urls = [
             link.url
             for link in (() if heeds and orders.nofollow else page.links)
@@ -150,7 +151,7 @@ class GraphUpdate:
 
     def _moved(self, node: TrackedNode, url: str, now: float) -> TrackedNode:
         """The page is at another address for good: so are all links to it, and its own."""
-        name = self.source.duplicates.stands_for(url)
+        name = self.web.duplicates.stands_for(url)
         if name == node.url:
             return node
         found = self.store.find(name) or self.nodes.new(name, "frontier", now)

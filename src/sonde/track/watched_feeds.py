@@ -24,22 +24,22 @@ class WatchedFeeds:
         self._nodes = nodes
         self._store = nodes.store
         self._policy = nodes.policy
-        self._source = nodes.source
+        self._web = nodes.web
         self._window = nodes.policy.plan.window
         self._origins: set[str] = set()  # whose sitemaps were looked for
 
     def look_for_sitemaps(self, url: str, now: float) -> None:
         """The sitemaps that a host's robots.txt names, once it is known."""
         origin = origin_of(url)
-        record = self._source.hosts.robots_of(origin, group_of(url))
+        record = self._web.hosts.robots_of(origin, group_of(url))
         if origin not in self._origins and record is not None:
             self._origins.add(origin)
-            for sitemap in self._source.hosts.rules.sitemaps(record):
+            for sitemap in self._web.hosts.rules.sitemaps(record):
                 self.add(sitemap, now)
 
     def add(self, url: str, now: float) -> None:
         """A list that somebody names."""
-        if self._store.find(url) is None and url in self._source.scope:
+        if self._store.find(url) is None and url in self._web.scope:
             added = self._nodes.new(url, "list", now)
             if added is not None:
                 self._policy.expansion.take(added[0])
