@@ -10,7 +10,7 @@ from the citations at each start, and grows with the number of nodes known, whic
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from sonde import kernels
@@ -56,7 +56,7 @@ class Policy:
         for node, apparent, retry in self.store.nodes():
             self.free += range(expected, node.id)
             expected = node.id + 1
-            self.room(node.id)
+            self._make_room(node.id)
             self.known += 1
             self.expansion.apparent[node.id] = apparent
             waits = retry is not None
@@ -67,8 +67,25 @@ class Policy:
             if node.state == "visited" and not waits:
                 self.watch(node)
 
-    def room(self, number: int) -> None:
-        """Make room for a node of this number."""
+    def new(self, url: str, state: str, now: float) -> tuple[int, str] | None:
+        """The number and the state of a new node; ``None`` where there is no room until something
+        is forgotten."""
+        if self.known >= self.plan.most:
+            return None
+        number = self.store.add(url, state, now, self.free.pop() if self.free else None)
+        self._make_room(number)
+        self.known += 1
+        return number, state
+
+    def cited(self, never: Iterable[int], states: Mapping[int, str]) -> None:
+        """Nodes that are cited by a link never seen before. What was given up on comes back."""
+        for target in never:
+            if states[target] in ("gone", "dropped"):
+                self.store.update(target, state="frontier", why="", misses=0, retry=None)
+                self.expansion.state[target] = 0
+            self.expansion.cite(target)
+
+    def _make_room(self, number: int) -> None:
         self.expansion.reserve(number + 1)
         self.recrawl.reserve(number + 1)
 

@@ -102,7 +102,8 @@ class _Charge:
 
 
 class LiveTracker:
-    """Tracks one run. ``changes`` are settings of the plan, and of the crawl as on resume."""
+    """Tracks one run. ``plan`` is what is told anew of its ``TrackPlan``; ``settings`` are those of
+    the crawl that may change on resume."""
 
     def __init__(
         self,
@@ -261,7 +262,7 @@ class LiveTracker:
         answer = await self.web.polite.fetch(
             node.url,
             charge,
-            gate=self.update.nodes.gate,
+            gate=self._gate,
             wait=self._wait,
             wanted=self.web.wanted,
             etag=node.etag if again else None,
@@ -294,6 +295,11 @@ class LiveTracker:
             self.web.before_commit()
             self._remember(now)
         return outcome
+
+    def _gate(self, url: str, group: str, redirected: bool) -> str | None:
+        """Why a redirect is not followed. One to a page that is known is: what matters is where
+        the page has gone."""
+        return self.web.refusal(url, group) if redirected else None
 
     async def _wait(self) -> None:
         """Until the rate allows another request."""

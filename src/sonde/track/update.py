@@ -9,12 +9,12 @@ import hashlib
 
 from sonde.net.exchange import FetchOutcome, FetchProblem, Response
 from sonde.net.robots import directives
+from sonde.net.urls import group_of
 from sonde.sources.page import Page
 from sonde.sources.web.feeds import Feed
 from sonde.sources.web.source import WebAccess
 from sonde.sources.web.visit import read_response
 from sonde.track.citations import Citations, TrackedNode
-from sonde.track.nodes import Nodes
 from sonde.track.policy import Policy
 from sonde.track.watched_feeds import WatchedFeeds, feeds_of
 
@@ -36,8 +36,7 @@ class GraphUpdate:
         self.nofollow = nofollow
         self.window = policy.plan.window
         self.fresh = 0
-        self.nodes = Nodes(store, policy, web)
-        self.feeds = WatchedFeeds(self.nodes)
+        self.feeds = WatchedFeeds(policy, web, self.node)
 
     def learn(self, node: TrackedNode, answer: FetchOutcome, now: float) -> str:
         """Take in an answer; what came of the visit, in a word. ``fresh`` counts new links."""
@@ -64,6 +63,15 @@ class GraphUpdate:
         self._page(node, answer, found, now, facts)
         return outcome
 
+    def node(self, url: str, now: float) -> tuple[int, str] | None:
+        """The number and the state of the node that a URL stands for; a new one where it belongs
+        to the crawl and nobody knew it; ``None`` where it is no node."""
+        name = self.web.duplicates.stands_for(url)
+        found = self.store.find(name)
+        if found is None and self.web.refusal(name, group_of(name)) is None:
+            found = self.policy.new(name, "frontier", now)
+        return found
+
     # -- pages -----------------------------------------------------------------------------------
 
     def _facts(self, answer: Response, digest: bytes) -> dict[str, object]:
@@ -85,14 +93,14 @@ class GraphUpdate:
             for link in (() if heeds and orders.nofollow else page.links)
             if not (heeds and link.nofollow)
         ]
-        found = (self.nodes.node(url, now) for url in urls)
+        found = (self.node(url, now) for url in urls)
         states = dict(node for node in found if node is not None)
         states.pop(node.id, None)
         arrived = node.dated  # what a list says of a page is when its new links came
         if arrived is not None and node.last is not None and arrived <= node.last:
             arrived = None
         never, fresh = self.store.see(node.id, list(states), node.last, now, arrived)
-        self.nodes.cited(never, states)
+        self.policy.cited(never, states)
         if not orders.noindex:
             facts = facts | {"title": page.title[:500]}
         score = float(sum(int(self.policy.expansion.apparent[target]) for target in fresh))
@@ -154,7 +162,7 @@ class GraphUpdate:
         name = self.web.duplicates.stands_for(url)
         if name == node.url:
             return node
-        found = self.store.find(name) or self.nodes.new(name, "frontier", now)
+        found = self.store.find(name) or self.policy.new(name, "frontier", now)
         if found is None or found[0] == node.id:
             return node
         new = found[0]

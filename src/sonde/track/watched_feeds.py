@@ -7,25 +7,31 @@ dates after their last visit; they are *announced*.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from selectolax.lexbor import LexborHTMLParser
 
 from sonde.net.charset import decode
 from sonde.net.urls import group_of, origin_of
 from sonde.sources.hrefs import Base
 from sonde.sources.web.feeds import Feed
+from sonde.sources.web.source import WebAccess
 from sonde.track.citations import TrackedNode
-from sonde.track.nodes import Nodes
+from sonde.track.policy import Policy
+
+NodeOf = Callable[[str, float], tuple[int, str] | None]
+"""The number and the state of the node that a URL stands for at a time; ``None`` for no node."""
 
 
 class WatchedFeeds:
     """Keeps lists, and what they say."""
 
-    def __init__(self, nodes: Nodes) -> None:
-        self._nodes = nodes
-        self._store = nodes.store
-        self._policy = nodes.policy
-        self._web = nodes.web
-        self._window = nodes.policy.plan.window
+    def __init__(self, policy: Policy, web: WebAccess, node: NodeOf) -> None:
+        self._node = node
+        self._store = policy.store
+        self._policy = policy
+        self._web = web
+        self._window = policy.plan.window
         self._origins: set[str] = set()  # whose sitemaps were looked for
 
     def look_for_sitemaps(self, url: str, now: float) -> None:
@@ -40,7 +46,7 @@ class WatchedFeeds:
     def add(self, url: str, now: float) -> None:
         """A list that somebody names."""
         if self._store.find(url) is None and url in self._web.scope:
-            added = self._nodes.new(url, "list", now)
+            added = self._policy.new(url, "list", now)
             if added is not None:
                 self._policy.expansion.take(added[0])
 
@@ -53,7 +59,7 @@ class WatchedFeeds:
             if feed.kind == "index":
                 self.add(entry.url, now)
                 continue
-            found = self._nodes.node(entry.url, now)
+            found = self._node(entry.url, now)
             if found is None or found[1] == "list":
                 continue
             number, state = found
@@ -65,7 +71,7 @@ class WatchedFeeds:
             elsewhere = group_of(entry.url) != group_of(node.url)
             cites = elsewhere and feed.kind in ("rss", "atom")
             if cites and self._store.cite(node.id, number, now, dated):
-                self._nodes.cited([number], {number: state})
+                self._policy.cited([number], {number: state})
         self.visited(node, news, now, facts)
         return news
 

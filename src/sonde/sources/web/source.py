@@ -162,6 +162,12 @@ class WebAccess:
         """Close connections."""
         await self.client.close()
 
+    def refusal(self, url: str, group: str) -> str | None:
+        """Why a URL does not belong to the run: it is out of scope, or a trap."""
+        if not self.scope.has(url, group):
+            return "scope"
+        return None if self.traps.verdict(url, group) is None else "trap"
+
     def wanted(self, media: str) -> bool:
         """Whether a body of this type should be read."""
         if self._types:
