@@ -186,6 +186,38 @@ def test_killed_again_and_again(tmp_path: Path) -> None:
         assert json.loads(taken)[1] == rows(run, "SELECT max(lease) FROM pages")[0][0]
 
 
+def test_after_a_power_cut(tmp_path: Path) -> None:
+    """A crawl that lost power is resumed first, a tracker that did goes on; the crawl owes nothing
+    for the requests of the tracker, which are in its own ledger."""
+    clock = TurnedClock()
+
+    def cut_off(folder: Path) -> None:
+        opened = database(folder)
+        with opened:
+            opened.execute("UPDATE meta SET value = 'true' WHERE key = 'open'")
+            opened.execute("UPDATE meta SET value = '\"another\"' WHERE key = 'boot'")
+        opened.close()
+
+    with ChangingSite(changing, clock) as site:
+        run = crawled(tmp_path / "run", [site.url("/0")], 8)
+        cut_off(run)
+        with pytest.raises(InputError, match="resume it first"):
+            tracked(run, clock, 1)
+        Crawl.resume(run).run_to_end()
+        tracked(run, clock, 0.2, per_hour=60)
+        opened = database(run)
+        with opened:
+            opened.execute("UPDATE meta SET value = 'true' WHERE key = 'track_open'")
+        opened.close()
+        cut_off(run)
+        before = rows(run, "SELECT sum(requests) FROM sent")[0][0]
+        tracked(run, clock, 0.1)
+        assert rows(run, "SELECT sum(requests) FROM sent")[0][0] > before
+        Crawl.resume(run, budget="+2").run_to_end()
+    assert rows(run, "SELECT count(*) FROM log WHERE kind = 'lost'") == [(0,)]
+    assert rows(run, "SELECT sum(requests) FROM leases") == [(10,)]
+
+
 def test_stopped_and_cut(tmp_path: Path) -> None:
     clock = TurnedClock()
     with ChangingSite(changing, clock) as site:
