@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -153,7 +153,7 @@ class Keeper(Protocol):
         """All rows of a table that the kind of source declares."""
         ...
 
-    def write(self, table: str, rows: Iterable[Sequence[Value]]) -> None:
+    def write(self, table: str, rows: Sequence[Sequence[Value]], /) -> None:
         """Write rows to such a table with the next commit; one with the same key is replaced."""
         ...
 

@@ -248,7 +248,8 @@ class Driver:
         interrupt = False
         try:
             outcome = await self.source.visit(allowance.lease.node, allowance)
-            outcome = self.hooks.forgotten.left_out(outcome)
+            if self.hooks.forgotten.digests:
+                outcome = self.hooks.forgotten.left_out(outcome)
         except asyncio.CancelledError:
             held = self.explorer.held(allowance.lease)
             outcome = Failure("interrupted", retry=True, spent=held)

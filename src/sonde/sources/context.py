@@ -6,7 +6,7 @@ that the built-in ones have: the Web is made from it too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -73,8 +73,10 @@ class ArchivedResponse(Protocol):
 class Archive(Protocol):
     """Where exchanges with servers are kept as they were: WARC files."""
 
-    def write(self, hops: Sequence[Exchange], cut: str = "") -> str | None:
-        """Store exchanges; the place of the last response. ``cut`` says how its body was."""
+    @property
+    def write(self) -> Callable[[Sequence[Exchange], str], str]:
+        """Store the exchanges of a fetch, and how its body was cut (``Response.cut``); the place
+        of the last response."""
         ...
 
     def read(self, place: str) -> ArchivedResponse:

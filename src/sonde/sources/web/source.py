@@ -146,8 +146,17 @@ class WebSource:
             )
         except (InputError, BadEncoding):
             return None
-        headers = CIMultiDict(archived.headers)
-        found = read_response(Response(page.final_url, page.status, headers, body))
+        kind = archived.header("Content-Type")
+        found = read_response(
+            Response(
+                page.final_url,
+                page.status,
+                CIMultiDict(archived.headers),
+                body,
+                content_type=kind,
+                media_type=kind.partition(";")[0].strip().lower(),
+            )
+        )
         return found.content if isinstance(found, Page) else None
 
     def _keep_robots(self, answer: FetchOutcome, record: RobotsRecord | None) -> None:

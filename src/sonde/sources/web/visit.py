@@ -13,7 +13,7 @@ from sys import intern
 
 from sonde.kernels.html.links import gathered, grouped, unsettled
 from sonde.net.exchange import Response
-from sonde.net.robots import directives
+from sonde.net.robots import Directives, directives
 from sonde.net.urls import group_of
 from sonde.protocols import VISITED, CrawlView
 from sonde.records import Failure, Lease, Link, Outcome, Place, Skip
@@ -41,6 +41,7 @@ FEEDS = frozenset(
         "application/x-gzip",
     )
 )
+_NO_ORDERS = Directives()
 
 
 def _group_of(url: str) -> str:
@@ -108,7 +109,9 @@ class VisitAssembler:
             if self._crawl.became(name) == VISITED:
                 self._crawl.refuse(page.url, "duplicate", lease.number)
                 return Skip("duplicate")
-        orders = directives(page.robots) | directives(response.headers.get("X-Robots-Tag", ""))
+        orders, tag = _NO_ORDERS, response.headers.get("X-Robots-Tag", "")
+        if page.robots or tag:
+            orders = directives(page.robots) | directives(tag)
         beta, alphas = self._scorer.score(page)
         self.scored = True
         mark = simhash(page.content)
