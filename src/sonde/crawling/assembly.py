@@ -29,7 +29,7 @@ from sonde.sources.web.place import places
 from sonde.sources.web.reading import PageLink
 from sonde.sources.web.robots import RobotsCache, directives
 from sonde.sources.words import page_words
-from sonde.store.packing import packed
+from sonde.store.codec import pack_text
 
 HTML = frozenset(("text/html", "application/xhtml+xml", ""))
 FEEDS = frozenset(
@@ -191,7 +191,7 @@ class Assembler:
     def _text(self, page: Page) -> bytes | None:
         if self.keep is not None or not self.settings.text:
             return None
-        return packed(page.content)
+        return pack_text(page.content)
 
     def _speaks(self, language: str) -> bool:
         return any(

@@ -41,10 +41,10 @@ class Driver:
         self,
         logbook: Logbook,
         attached: Attached,
+        meter: ProgressMeter,
         *,
         concurrency: int,
         harvest_below: float | None = None,
-        harvest_over: int = 200,
         on_settled: Callable[[Settled], None] = lambda settled: None,
     ) -> None:
         self.logbook = logbook
@@ -55,7 +55,7 @@ class Driver:
         self.concurrency = concurrency
         self.harvest_below = harvest_below
         self.on_settled = on_settled
-        self.meter = ProgressMeter(self.explorer, harvest_over)
+        self.meter = meter
         self.cutting = ""
         self.stopping = ""
         self._pending: list[Settled] = []
@@ -88,7 +88,7 @@ class Driver:
     def commit(self) -> None:
         """Make safe all that happened, and report it."""
         self.attached.before_commit()
-        self.logbook.journal.commit()
+        self.logbook.commit()
         self._committed = time.monotonic()
         pending, self._pending = self._pending, []
         for settled in pending:

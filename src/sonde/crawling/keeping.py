@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sonde.crawling.retelling import visits_of
 from sonde.records import Node, Visit
-from sonde.store.history import entries, nodes
 from sonde.store.run import Run
 
 
@@ -22,10 +22,7 @@ class RunKeeper:
         return None if row is None else bytes(row[0])
 
     def visits(self) -> Iterator[tuple[Node, Visit]]:
-        database = self._run.database
-        for entry in entries(database, nodes(database)):
-            if entry.lease is not None and isinstance(entry.outcome, Visit):
-                yield entry.lease.node, entry.outcome
+        return visits_of(self._run.database)
 
     def keep(self, part: str, state: bytes) -> None:
         self._run.journal.snapshot(_part(part), state)

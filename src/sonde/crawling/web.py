@@ -19,7 +19,7 @@ from multidict import CIMultiDict
 from sonde.crawling.approach import Approach
 from sonde.crawling.assembly import FEEDS, HTML, Assembler
 from sonde.crawling.hosts import Hosts
-from sonde.crawling.logbook import LEASED, SNAPSHOT_EVERY, VISITED, Logbook
+from sonde.crawling.logbook import LEASED, VISITED, Logbook
 from sonde.crawling.memory import Memory
 from sonde.crawling.pace import HostPace
 from sonde.crawling.presentation import client_settings
@@ -40,7 +40,7 @@ from sonde.sources.web.guard import Lookup, system_lookup
 from sonde.sources.web.page import Page, read_page
 from sonde.sources.web.politeness import Politeness
 from sonde.sources.web.robots import RobotsCache, RobotsRecord
-from sonde.store.packing import unpacked
+from sonde.store.codec import unpack_text
 from sonde.store.warc import WarcWriter
 from sonde.store.warcreader import read_archived
 
@@ -52,6 +52,7 @@ _TRANSIENT = frozenset(("timeout", "connect", "disconnected", "slow", "dns")) | 
     f"http-{status}" for status in (408, 425, 429, 500, 502, 503, 504)
 }
 _LONG = 0.1  # seconds
+_SNAPSHOT_EVERY = 20_000  # visits
 _GIVE_UP = 5  # troubles of a host in a row after which nothing is tried again
 
 
@@ -61,7 +62,7 @@ class Web(Kind):
     name = "web"
     summary = "pages, from URLs"
     nouns = ("page", "pages")
-    heeds = SETTINGS - {"pseudonymise"}
+    heeds = SETTINGS.keys() - {"pseudonymise"}
     grouped = True
 
     @property
@@ -147,7 +148,7 @@ class WebSource:
         self.attempts: dict[str, int] = {}
         self._types = frozenset(media.lower() for media in settings.types)
         self._warc: WarcWriter | None = None
-        self._next_snapshot = book.explorer.visits + SNAPSHOT_EVERY
+        self._next_snapshot = book.explorer.visits + _SNAPSHOT_EVERY
         self.assembler = Assembler(
             settings,
             scorer,
@@ -196,7 +197,7 @@ class WebSource:
             "SELECT text, warc, final_url, status FROM pages WHERE lease = ?", (lease,)
         ).fetchone()
         if text is not None:
-            return unpacked(text)
+            return unpack_text(text)
         folder = self.book.run.pages
         if warc is None or folder is None:
             return None
@@ -235,7 +236,7 @@ class WebSource:
             state = json.dumps(self.scorer.state()).encode()
             self.book.journal.snapshot("scorer", state)
         if self.book.explorer.visits >= self._next_snapshot:
-            self._next_snapshot = self.book.explorer.visits + SNAPSHOT_EVERY
+            self._next_snapshot = self.book.explorer.visits + _SNAPSHOT_EVERY
             for part, state in self.snapshot().items():
                 self.book.journal.snapshot(part, state)
 

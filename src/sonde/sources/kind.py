@@ -20,23 +20,8 @@ from ..records import Group
 from .web.exchange import Limits
 from .web.settings import ClientSettings
 
-FETCHING = frozenset(
-    [
-        "retries",
-        "redirects",
-        "timeout",
-        "max_size",
-        "contact",
-        "user_agent",
-        "headers",
-        "cookies",
-        "auth",
-        "proxy",
-        "ca_file",
-        "allow_private",
-    ]
-)
-"""Settings that a kind heeds whose source fetches with the HTTP client."""
+FETCHING = frozenset(["fetching"])
+"""All settings of the HTTP client: a kind heeds them whose source fetches with it."""
 
 NAME = re.compile(r"[a-z][a-z0-9_-]*")
 

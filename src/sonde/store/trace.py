@@ -165,3 +165,9 @@ def _parents(run: RunReader, number: int) -> tuple[Parent, ...]:
             alpha = float(np.frombuffer(scores, "<f8")[places].sum())
             found.append(Parent(url, score, alpha, lease))
     return tuple(found)
+
+
+def title_of(run: RunReader, lease: int) -> str:
+    """What the page is called that a lease visited."""
+    found = run.one("SELECT title FROM pages WHERE lease = ?", lease)
+    return "" if found is None else str(found[0])
