@@ -46,17 +46,7 @@ class Objective(Protocol):
 
 
 class Allowance(Protocol):
-    """What one visit may spend. A lease holds one request; whatever needs more takes more."""
-
-    @property
-    def lease(self) -> Lease:
-        """The lease that the visit settles."""
-        ...
-
-    @property
-    def depth(self) -> int:
-        """How many links the node is away from a seed."""
-        ...
+    """What may be spent: every request is taken before it is sent."""
 
     def take(self) -> bool:
         """Take one request before it is sent; ``False`` when the budget has none left.
@@ -70,11 +60,25 @@ class Allowance(Protocol):
         ...
 
 
+class VisitAllowance(Allowance, Protocol):
+    """What one visit may spend. A lease holds one request; whatever needs more takes more."""
+
+    @property
+    def lease(self) -> Lease:
+        """The lease that the visit settles."""
+        ...
+
+    @property
+    def depth(self) -> int:
+        """How many links the node is away from a seed."""
+        ...
+
+
 @runtime_checkable
 class Source(Protocol):
     """Where nodes come from: one method that visits a node."""
 
-    async def visit(self, node: Node, allowance: Allowance) -> Outcome:
+    async def visit(self, node: Node, allowance: VisitAllowance) -> Outcome:
         """Visit a node: a ``Visit``, a ``Failure`` or a ``Skip``.
 
         A source that calls ``allowance.take()`` is charged for what it took; for one that never

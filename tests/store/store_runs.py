@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 from sonde.crawling.logbook import Logbook
 from sonde.crawling.retelling import Entry, Nodes, Parts, explorer_of_run
 from sonde.explorer import Explorer
+from sonde.net.exchange import Exchange
 from sonde.records import Failure, Link, Outcome, Spend
 from sonde.sources.facts import PageFacts, PageVisit
-from sonde.sources.web.exchange import Exchange
 from sonde.store.codec import pack_text
 from sonde.store.reader import PAGES, RunReader
 from sonde.store.run import Run

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from store_runs import exchange
 
 from sonde.errors import InputError, StoreError
-from sonde.sources.web.exchange import Exchange
+from sonde.net.exchange import Exchange
 from sonde.store import warc
 from sonde.store.warc import WarcWriter
 from sonde.store.warcfiles import RecordPlace, numbered, tail_of

@@ -16,8 +16,8 @@ from sonde.crawling.assembly import HTML
 from sonde.crawling.crawler import new_loop
 from sonde.crawling.kinds import chosen
 from sonde.crawling.setup import CrawlRequest
+from sonde.net.urls import origin_of
 from sonde.scorers.document import Document, Scores
-from sonde.sources.web.address import origin_of
 from sonde.store.reader import RunReader
 
 

@@ -23,7 +23,7 @@ from sonde.cli._signals import heeding_signals
 from sonde.crawling import Crawl
 from sonde.crawling.crawler import new_loop
 from sonde.errors import InputError
-from sonde.sources.web.address import group_of
+from sonde.net.urls import group_of
 from sonde.store.atomic import new_folder
 
 _EPILOG = """examples:

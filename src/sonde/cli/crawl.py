@@ -20,8 +20,8 @@ from sonde.crawling.kinds import chosen, kind_named
 from sonde.crawling.settings import SETTINGS, Setting
 from sonde.crawling.setup import CrawlRequest
 from sonde.errors import InputError
+from sonde.net.urls import group_of
 from sonde.sources.options import as_data, texts_to_data
-from sonde.sources.web.address import group_of
 from sonde.store.reader import DATABASE, RunReader
 
 _EPILOG = """examples:

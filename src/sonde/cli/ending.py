@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sonde.cli._print import harmless
 from sonde.crawling import STOPS, CrawlResult
-from sonde.sources.web.exchange import REASONS
+from sonde.net.exchange import REASONS
 from sonde.store import summary
 from sonde.store.reader import RunReader
 

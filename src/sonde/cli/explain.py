@@ -13,8 +13,8 @@ from sonde.cli._print import amount, harmless, number, print_table
 from sonde.crawling.naming import possible_names
 from sonde.crawling.retelling import Moment, moments
 from sonde.errors import InputError, SpecError
+from sonde.net.exchange import REASONS
 from sonde.sources.peers.wire import REASONS as PEER_REASONS
-from sonde.sources.web.exchange import REASONS
 from sonde.store.history import position_of
 from sonde.store.reader import RunReader
 from sonde.store.summary import RANKED

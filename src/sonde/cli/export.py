@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from sonde.errors import InputError
-from sonde.sources.web.charset import decode
-from sonde.sources.web.decoding import BadEncoding, unpack
-from sonde.sources.web.exchange import Limits
+from sonde.net.charset import decode
+from sonde.net.decoding import BadEncoding, unpack
+from sonde.net.exchange import Limits
 from sonde.sources.web.markdown import main_markdown, main_text
 from sonde.sources.web.page import read_page
 from sonde.sources.web.pdf import read_pdf

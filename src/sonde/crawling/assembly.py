@@ -11,23 +11,23 @@ import hashlib
 from collections.abc import Callable, Sequence
 from sys import intern
 
-from sonde.crawling.hosts import Hosts
 from sonde.crawling.logbook import VISITED, Logbook
 from sonde.crawling.memory import Memory
 from sonde.crawling.scope import Scope
 from sonde.crawling.settings import Settings
-from sonde.kernels.html.targets import gathered, grouped, unsettled
+from sonde.kernels.html.links import gathered, grouped, unsettled
+from sonde.net.exchange import Response
+from sonde.net.hosts import Hosts
+from sonde.net.robots import directives
+from sonde.net.urls import group_of
 from sonde.records import Failure, Lease, Link, Outcome, Place, Skip
 from sonde.scorers.document import Scorer
 from sonde.sources.facts import PageFacts, PageVisit
-from sonde.sources.web.address import group_of
-from sonde.sources.web.exchange import Response
 from sonde.sources.web.feeds import Feed, is_feed, read_feed
 from sonde.sources.web.page import Page, plain_page, read_page
 from sonde.sources.web.pdf import read_pdf
 from sonde.sources.web.place import places
 from sonde.sources.web.reading import PageLink
-from sonde.sources.web.robots import RobotsCache, directives
 from sonde.sources.words import page_words
 from sonde.store.codec import pack_text
 
@@ -63,7 +63,6 @@ class Assembler:
         scorer: Scorer,
         scope: Scope,
         memory: Memory,
-        robots: RobotsCache,
         hosts: Hosts,
         book: Logbook,
         keep: Keep | None,
@@ -72,7 +71,6 @@ class Assembler:
         self.scorer = scorer
         self.scope = scope
         self.memory = memory
-        self.robots = robots
         self.hosts = hosts
         self.book = book
         self.keep = keep
@@ -287,6 +285,7 @@ class Assembler:
             return "too-deep"
         if self.memory.traps.verdict(url) is not None:
             return "trap"
-        if self.robots.allowed(url, now) is False:
+        group = group_of(url)
+        if self.hosts.allowed(url, group, now) is False:
             return "robots"
-        return self.hosts.exhausted(group_of(url))
+        return self.hosts.exhausted(group)

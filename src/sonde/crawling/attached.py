@@ -14,15 +14,36 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
-from sonde.crawling.pace import NoPace
 from sonde.protocols import Pace, Source
+from sonde.records import Group
 from sonde.store.forgetting import Forgotten
 from sonde.store.journal import Journal
 
 _FACTS_EVERY = 1.0  # seconds
+
+
+class NoPace:
+    """Everything is always ready."""
+
+    closed: Collection[Group] = frozenset()
+
+    def __init__(self) -> None:
+        self.wake: Callable[[], None] = lambda: None
+
+    def know(self, group: Group) -> None:
+        pass
+
+    def ready(self, waiting: dict[Group, int]) -> Collection[Group] | None:
+        return None
+
+    def reserve(self, group: Group) -> None:
+        pass
+
+    def next_time(self) -> float | None:
+        return None
 
 
 class Attached:

@@ -7,8 +7,8 @@ from contextlib import suppress
 from typing import Any
 
 from sonde.errors import InputError
+from sonde.net.urls import normalise
 from sonde.sources.pseudonyms import Pseudonyms
-from sonde.sources.web.address import normalise
 
 
 def possible_names(config: Mapping[str, Any], name: str) -> list[str]:

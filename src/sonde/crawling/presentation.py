@@ -15,8 +15,8 @@ from collections.abc import Iterable
 
 from sonde.crawling.settings import Settings
 from sonde.errors import InputError
-from sonde.sources.web.secret import Secret, secret_from
-from sonde.sources.web.settings import ClientSettings, user_agent
+from sonde.net.client_settings import ClientSettings, user_agent
+from sonde.net.secret import Secret, secret_from
 
 CONTACT = "SONDE_CONTACT"
 """The environment variable that gives the contact where no setting does."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sonde.errors import InputError
-from sonde.sources.web.address import domain_of, group_of, host_of, normalise
+from sonde.net.urls import domain_of, group_of, host_of, normalise
 
 REACHES = ("host", "domain", "prefix", "web")
 

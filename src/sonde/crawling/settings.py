@@ -26,10 +26,10 @@ from sonde.crawling.scope import REACHES, Scope
 from sonde.durations import seconds_from
 from sonde.errors import InputError
 from sonde.estimators import DEFAULT, Estimator
+from sonde.net.exchange import Limits
 from sonde.protocols import CustomEstimator, Objective
 from sonde.scorers.document import Scorer
 from sonde.sources.options import as_data, read_options
-from sonde.sources.web.exchange import Limits
 from sonde.strategies import Strategy
 
 HEAD = 32_768

@@ -1,13 +1,12 @@
 """The live Web as a source for the driver: one visit is one page, with all that leads to it.
 
-What comes before the page (robots.txt, redirects, waiting for a host's turn) is in ``Approach``;
-what is made of it in ``assembly``. A URL that is known to be no use when its turn comes (a trap, a
-page visited under another name, robots rules) is skipped and costs nothing.
+What comes before the page (robots.txt, redirects, waiting for a host's turn) is in
+``net.polite_fetch``; what is made of it in ``assembly``. A URL that is known to be no use when its
+turn comes (a trap, a page visited under another name, robots rules) is skipped and costs nothing.
 """
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import json
 import time
@@ -16,30 +15,30 @@ from typing import Any
 
 from multidict import CIMultiDict
 
-from sonde.crawling.approach import Approach
 from sonde.crawling.assembly import FEEDS, HTML, Assembler
-from sonde.crawling.hosts import Hosts
 from sonde.crawling.logbook import LEASED, VISITED, Logbook
 from sonde.crawling.memory import Memory
-from sonde.crawling.pace import HostPace
 from sonde.crawling.presentation import client_settings
 from sonde.crawling.scope import Scope
-from sonde.crawling.settings import HEAD, SETTINGS, Settings
+from sonde.crawling.settings import SETTINGS, Settings
 from sonde.errors import InputError
-from sonde.protocols import Allowance
+from sonde.net.client import Client
+from sonde.net.decoding import BadEncoding, unpack
+from sonde.net.exchange import FetchOutcome, FetchProblem, Response
+from sonde.net.guard import Lookup, system_lookup
+from sonde.net.hosts import HostRow, Hosts
+from sonde.net.polite_fetch import PoliteFetch
+from sonde.net.retries import Retries
+from sonde.net.robots import RobotsRecord
+from sonde.net.turns import Turns
+from sonde.net.urls import group_of, normalise
+from sonde.protocols import VisitAllowance
 from sonde.records import Failure, Node, Outcome, Skip, Spend
 from sonde.scorers.document import Scorer
 from sonde.sources.kind import Kind
 from sonde.sources.web import pdf
-from sonde.sources.web.address import group_of, normalise
-from sonde.sources.web.client import Client
-from sonde.sources.web.decoding import BadEncoding, unpack
-from sonde.sources.web.exchange import FetchProblem, Limits, Response
 from sonde.sources.web.feeds import Feed
-from sonde.sources.web.guard import Lookup, system_lookup
 from sonde.sources.web.page import Page, read_page
-from sonde.sources.web.politeness import Politeness
-from sonde.sources.web.robots import RobotsCache, RobotsRecord
 from sonde.store.codec import unpack_text
 from sonde.store.warc import WarcWriter
 from sonde.store.warcreader import read_archived
@@ -48,12 +47,8 @@ Renderer = Callable[[str, bytes], Any]
 """Given the URL and the body of a page that needs JavaScript, gives HTML, or ``None`` for none;
 may be a coroutine function. What it requests itself is not charged."""
 
-_TRANSIENT = frozenset(("timeout", "connect", "disconnected", "slow", "dns")) | {
-    f"http-{status}" for status in (408, 425, 429, 500, 502, 503, 504)
-}
 _LONG = 0.1  # seconds
 _SNAPSHOT_EVERY = 20_000  # visits
-_GIVE_UP = 5  # troubles of a host in a row after which nothing is tried again
 
 
 class Web(Kind):
@@ -120,32 +115,23 @@ class WebSource:
         self.renderer = renderer
         self.scope = scope
         self.client = Client(client_settings(settings), lookup=lookup)
-        self.robots = RobotsCache()
         self.memory = Memory()
         self.hosts = Hosts(
-            book.journal,
+            delay=settings.delay,
+            connections=settings.per_host,
+            # Many names behind one address are one server to be polite to.
+            ip_delay=settings.delay,
+            ip_connections=settings.per_host,
+            rate=settings.rate,
             host_budget=settings.host_budget,
             domain_budget=settings.domain_budget,
         )
-        self.pace = HostPace(
-            Politeness(
-                delay=settings.delay,
-                connections=settings.per_host,
-                # Many names behind one address are one server to be polite to.
-                ip_delay=settings.delay,
-                ip_connections=settings.per_host,
-                rate=settings.rate,
-            ),
-            None if settings.proxy is not None else self.client.resolver,
-        )
+        self.pace = Turns(self.hosts, None if settings.proxy else self.client.resolver)
         self.limits = settings.fetch_limits
-        self.robots_limits = Limits(
-            total=min(30.0, settings.timeout),
-            head=HEAD,
-            body=min(512 * 1024, settings.size_limit),
+        self.polite = PoliteFetch(
+            self.client, self.pace, limits=self.limits, on_robots=self._keep_robots
         )
-        self.fetching_robots: dict[str, asyncio.Future[None]] = {}
-        self.attempts: dict[str, int] = {}
+        self.retries = Retries(settings.retries)
         self._types = frozenset(media.lower() for media in settings.types)
         self._warc: WarcWriter | None = None
         self._next_snapshot = book.explorer.visits + _SNAPSHOT_EVERY
@@ -154,7 +140,6 @@ class WebSource:
             scorer,
             scope,
             self.memory,
-            self.robots,
             self.hosts,
             book,
             self.archive if settings.pages and book.run.pages is not None else None,
@@ -165,30 +150,31 @@ class WebSource:
     def recall(self) -> str:
         """Take in what the run knows; what had to be repaired, in words, or nothing."""
         database = self.book.run.database
-        self.hosts.recall(database)
-        self.memory.recall(database, self._content_of)
-        self.robots.restore(
-            RobotsRecord(*row)
-            for row in database.execute(
-                "SELECT origin, verdict, text, fetched, expires, why FROM robots"
-            )
+        now = time.monotonic()
+        self.hosts.recall(
+            (
+                HostRow(*row)
+                for row in database.execute(
+                    "SELECT host, requests, failures, bytes, rtt, rtt_deviation, delay FROM hosts"
+                )
+            ),
+            now,
         )
+        self.memory.recall(database, self._content_of)
+        for row in database.execute(
+            "SELECT origin, verdict, text, fetched, expires, why FROM robots"
+        ):
+            record = RobotsRecord(*row)
+            host = self.hosts.add(group_of(record.origin + "/"), now)
+            self.hosts.restore_robots(host, record, now)
         learned = database.execute("SELECT state FROM snapshots WHERE part = 'scorer'").fetchone()
         if learned is not None and hasattr(self.scorer, "restore"):
             self.scorer.restore(json.loads(learned[0]))
-        now = time.monotonic()
-        for record in self.robots.records():
-            delay = self.robots.delay(record.origin)
-            if delay is not None:
-                self.pace.politeness.slow_down(group_of(record.origin + "/"), delay, now)
         for url, count in database.execute(
             "SELECT url, count(*) FROM leases JOIN nodes ON nodes.number = leases.node"
             " WHERE retry AND outcome = 'failure' GROUP BY node"
         ):
-            self.attempts[url] = count
-        for group in self.book.groups():
-            if self.hosts.exhausted(str(group)) is not None:
-                self.pace.closed.add(group)
+            self.retries.recall(url, count)
         return "" if self.assembler.keep is None else self._opened_warc().report
 
     def _content_of(self, lease: int) -> str | None:
@@ -228,9 +214,26 @@ class WebSource:
         cut = answer.cut if isinstance(answer, Response) else ""
         return self._opened_warc().write(answer.hops, cut=cut)
 
+    def _keep_robots(self, answer: FetchOutcome, record: RobotsRecord | None) -> None:
+        self.archive(answer)
+        if record is not None:
+            self.book.journal.add(
+                "robots",
+                (
+                    record.origin,
+                    record.verdict,
+                    record.text,
+                    record.fetched,
+                    record.expires,
+                    record.why,
+                ),
+            )
+
     def before_commit(self) -> None:
         """Hand over what changes with every request, and with every page that is scored."""
-        self.hosts.write()
+        rows = self.hosts.changed()
+        if rows:
+            self.book.journal.extend("hosts", rows)
         if self.assembler.scored and hasattr(self.scorer, "state"):
             self.assembler.scored = False
             state = json.dumps(self.scorer.state()).encode()
@@ -261,65 +264,45 @@ class WebSource:
             return pdf.available()
         return media in HTML or media in FEEDS or media == "text/plain"
 
-    async def visit(self, node: Node, allowance: Allowance) -> Outcome:
+    async def visit(self, node: Node, allowance: VisitAllowance) -> Outcome:
         """Visit a URL."""
         url = str(node)
-        approach = Approach(self, allowance, url)
-        try:
-            why = self._useless(url)
-            if why is not None:
-                return Skip(why)
-            answer = await self.client.fetch(
-                url,
-                take=approach.take,
-                allow=approach.allow,
-                limits=self.limits,
-                wanted=self.wanted,
-            )
-            approach.answered(answer)
-            if isinstance(answer, FetchProblem):
-                self.archive(answer)
-                return self._problem(url, approach, answer)
-            return await self._read(allowance, answer)
-        finally:
-            approach.end()
+        answer = await self.polite.fetch(url, allowance, gate=self._gate, wanted=self.wanted)
+        for group, seconds in answer.trips:
+            self.book.clock(allowance.lease, group, seconds)
+        if isinstance(answer, FetchProblem):
+            self.archive(answer)
+            return self._problem(url, answer)
+        return await self._read(allowance, answer)
 
-    def _useless(self, url: str) -> str | None:
-        """Why a leased URL is not worth its request after all."""
-        if self.memory.traps.verdict(url) is not None:
+    def _gate(self, url: str, group: str, redirected: bool) -> str | None:
+        """Why a URL is not worth its request after all."""
+        if not redirected and self.memory.traps.verdict(url) is not None:
             return "trap"
+        if redirected and url not in self.scope:
+            return "scope"
         name = self.assembler.stands_for(url)
-        if name != url and self.book.became(name) in (LEASED, VISITED):
+        if (redirected or name != url) and self.known_elsewhere(name):
             return "duplicate"
-        if self.robots.allowed(url, time.time()) is False:
-            return "robots"
+        if redirected and self.memory.traps.verdict(url) is not None:
+            return "trap"
         return None
 
-    def known_elsewhere(self, url: str) -> bool:
-        """Whether a redirect leads to a page that is or is being visited."""
-        name = self.assembler.stands_for(url)
+    def known_elsewhere(self, name: str) -> bool:
+        """Whether a page is or is being visited."""
         return self.book.became(name) in (LEASED, VISITED)
 
-    def _problem(self, url: str, approach: Approach, problem: FetchProblem) -> Outcome:
+    def _problem(self, url: str, problem: FetchProblem) -> Outcome:
         if problem.reason == "not-allowed":
             return Skip(problem.detail)
         if problem.reason == "budget":
-            return Skip(approach.refused or "budget", retry=not approach.refused)
-        host = self.hosts[group_of(problem.url)]
-        host.failures += 1
-        tried = self.attempts.get(url, 0)
-        retry = (
-            problem.reason in _TRANSIENT
-            and tried < self.settings.retries
-            and host.troubles < _GIVE_UP
-        )
-        if retry:
-            self.attempts[url] = tried + 1
-        else:
-            self.attempts.pop(url, None)
+            return Skip("budget", retry=True)
+        host = self.hosts.add(group_of(problem.url), time.monotonic())
+        self.hosts.failed(host)
+        retry = self.retries.again(url, problem.reason, troubles=host.troubles)
         return Failure(problem.reason, retry, Spend(requests=problem.requests))
 
-    async def _read(self, allowance: Allowance, response: Response) -> Outcome:
+    async def _read(self, allowance: VisitAllowance, response: Response) -> Outcome:
         began = time.monotonic()
         found = self.assembler.read(response)
         if isinstance(found, Page) and found.needs_script and self.renderer is not None:
@@ -332,7 +315,7 @@ class WebSource:
         return outcome
 
     def _assembled(
-        self, allowance: Allowance, response: Response, found: Page | Feed | Failure
+        self, allowance: VisitAllowance, response: Response, found: Page | Feed | Failure
     ) -> Outcome:
         lease, depth, now = allowance.lease, allowance.depth, time.time()
         if isinstance(found, Feed):

@@ -31,6 +31,6 @@ Invariants:
 - Kinds that packages offer by the entry points ``sonde.sources`` are used like those built in.
 """
 
-from .kind import ClassKind, Equipment, Kind, kind_from
+from sonde.sources.kind import ClassKind, Equipment, Kind, kind_from
 
 __all__ = ["ClassKind", "Equipment", "Kind", "kind_from"]

@@ -14,11 +14,11 @@ from dataclasses import MISSING, dataclass, field, fields, make_dataclass
 from types import GenericAlias
 from typing import Any
 
-from ..errors import InputError
-from ..protocols import Keeper, Source
-from ..records import Group
-from .web.exchange import Limits
-from .web.settings import ClientSettings
+from sonde.errors import InputError
+from sonde.net.client_settings import ClientSettings
+from sonde.net.exchange import Limits
+from sonde.protocols import Keeper, Source
+from sonde.records import Group
 
 FETCHING = frozenset(["fetching"])
 """All settings of the HTTP client: a kind heeds them whose source fetches with it."""

@@ -19,11 +19,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
-from ..protocols import Allowance, Keeper, Source
-from ..records import Link, Node, Outcome, Visit
-from .facts import PageFacts, PageVisit
-from .web.secret import Secret, secret_from
+from sonde.errors import InputError
+from sonde.net.secret import Secret, secret_from
+from sonde.protocols import Keeper, Source, VisitAllowance
+from sonde.records import Link, Node, Outcome, Visit
+from sonde.sources.facts import PageFacts, PageVisit
 
 _MARK = "p-"
 _END = b"."
@@ -136,7 +136,7 @@ class Pseudonymous:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._source, name)
 
-    async def visit(self, node: Node, allowance: Allowance) -> Outcome:
+    async def visit(self, node: Node, allowance: VisitAllowance) -> Outcome:
         """Visit by name, and tell without."""
         outcome = await self._source.visit(self._pseudonyms.revealed(str(node)), allowance)
         if not isinstance(outcome, Visit):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import zstandard
 
-from sonde.kernels.model.places import packed as pack_places
+from sonde.kernels.model.significance import packed as pack_places
 from sonde.records import Link, Spend
 
 __all__ = [

@@ -46,7 +46,7 @@ _BREAKS = re.compile(r"[\x00-\x20\x7f]")
 
 
 class Exchanged(Protocol):
-    """One request and its answer: ``sonde.sources.web.exchange.Exchange`` is one."""
+    """One request and its answer: ``sonde.net.exchange.Exchange`` is one."""
 
     @property
     def url(self) -> str: ...

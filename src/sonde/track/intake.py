@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sonde.sources.web.address import group_of
+from sonde.net.urls import group_of
 from sonde.store.citations import Citations
 
 _LAST = """

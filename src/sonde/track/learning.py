@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import hashlib
 
+from sonde.net.exchange import FetchOutcome, FetchProblem, Response
+from sonde.net.robots import directives
 from sonde.sources.web.alternates import feeds_of
-from sonde.sources.web.exchange import FetchProblem, Outcome, Response
 from sonde.sources.web.feeds import Feed
 from sonde.sources.web.page import Page
-from sonde.sources.web.robots import directives
 from sonde.store.citations import Citations, Tracked
 from sonde.track.lists import Lists
 from sonde.track.mind import Mind
@@ -38,7 +38,7 @@ class Learning:
         self.places = Places(store, mind, source)
         self.lists = Lists(self.places)
 
-    def learn(self, node: Tracked, answer: Outcome, now: float) -> str:
+    def learn(self, node: Tracked, answer: FetchOutcome, now: float) -> str:
         """Take in an answer; what came of the visit, in a word. ``fresh`` counts new links."""
         self.fresh = 0
         self.lists.look_for_sitemaps(node.url, now)

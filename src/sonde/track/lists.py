@@ -7,7 +7,7 @@ dates after their last visit; they are *announced*.
 
 from __future__ import annotations
 
-from sonde.sources.web.address import group_of, origin_of
+from sonde.net.urls import group_of, origin_of
 from sonde.sources.web.feeds import Feed
 from sonde.store.citations import Tracked
 from sonde.track.places import Places
@@ -27,9 +27,10 @@ class Lists:
     def look_for_sitemaps(self, url: str, now: float) -> None:
         """The sitemaps that a host's robots.txt names, once it is known."""
         origin = origin_of(url)
-        if origin not in self._origins and self._source.robots.record(origin) is not None:
+        record = self._source.hosts.robots_of(origin, group_of(url))
+        if origin not in self._origins and record is not None:
             self._origins.add(origin)
-            for sitemap in self._source.robots.sitemaps(origin):
+            for sitemap in self._source.hosts.rules.sitemaps(record):
                 self.add(sitemap, now)
 
     def add(self, url: str, now: float) -> None:

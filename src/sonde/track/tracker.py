@@ -19,7 +19,8 @@ from typing import Any
 
 from sonde.crawling.setup import Session, opened_run
 from sonde.errors import SondeError, StoreError
-from sonde.sources.web.exchange import Outcome
+from sonde.net.exchange import FetchOutcome
+from sonde.net.urls import group_of
 from sonde.store.citations import Citations, Tracked
 from sonde.track.charge import Charge
 from sonde.track.clock import Clock
@@ -238,7 +239,7 @@ class LiveTracker:
     def _allowed(self, number: int) -> bool:
         """Whether robots.txt, as far as it is known, allows a node; one that is not is dropped."""
         url = self.store.value("SELECT url FROM tracked WHERE id = ?", number)
-        if self.source.robots.allowed(url, time.time()) is not False:
+        if self.source.hosts.allowed(url, group_of(url), time.time()) is not False:
             return True
         self.mind.leave(number)
         with self.store.change():
@@ -273,7 +274,9 @@ class LiveTracker:
         fresh, status = self.learning.fresh, _status(answer)
         self._on_event(Looked(node.url, why, outcome, status, fresh, answer.requests, now))
 
-    def _take_in(self, node: Tracked, answer: Outcome | None, charge: Charge, now: float) -> str:
+    def _take_in(
+        self, node: Tracked, answer: FetchOutcome | None, charge: Charge, now: float
+    ) -> str:
         """Learn from an answer, or from one that cannot be used; what came of it, in a word."""
         with self.store.change():
             if answer is None:
@@ -320,7 +323,7 @@ class LiveTracker:
         self._on_event(Ranked(now, tuple(entered), tuple(left)))
 
 
-def _status(answer: Outcome | None) -> int | None:
+def _status(answer: FetchOutcome | None) -> int | None:
     return answer.hops[-1].status if answer is not None and answer.hops else None
 
 

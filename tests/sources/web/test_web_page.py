@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.sources.web.charset import decode
+from sonde.net.charset import decode
 from sonde.sources.web.page import WINDOW, plain_page, read_page
 from sonde.sources.web.simhash import NEAR, NearDuplicates, distance, simhash
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.sources.web.address import normalise
+from sonde.net.urls import normalise
 from sonde.sources.web.traps import TrapDetector, growing
 from sonde.sources.web.variants import RULES, VariantLearner
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from sonde.sources.web.address import Base
+from sonde.sources.hrefs import Base
 from sonde.sources.web.nesting import shallow
 
 _SKIPPED = (

@@ -23,6 +23,6 @@ apart as the delay says; every request was granted before it left. Form, layout 
 kept with the run; the census is read back from the records in the log.
 """
 
-from .kind import Form
+from sonde.sources.form.kind import Form
 
 __all__ = ["Form"]

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...errors import InputError
-from ..kind import FETCHING, Equipment, Kind
-from ..web.address import normalise
-from .form import SearchForm
-from .layout import Layout
-from .source import FormSource, Manner
-from .words import LONGEST, words_of
+from sonde.errors import InputError
+from sonde.net.urls import normalise
+from sonde.sources.form.form import SearchForm
+from sonde.sources.form.layout import Layout
+from sonde.sources.form.source import FormSource, Manner
+from sonde.sources.form.words import LONGEST, words_of
+from sonde.sources.kind import FETCHING, Equipment, Kind
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .description import Description
+from sonde.sources.social.description import Description
 
 SEARCH = "?"
 """A node that begins so is a search."""

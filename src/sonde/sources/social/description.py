@@ -36,11 +36,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from ...durations import seconds_from
-from ...errors import InputError
-from ..options import read_options
-from .paging import PAGINGS, Next
-from .windows import Window
+from sonde.durations import seconds_from
+from sonde.errors import InputError
+from sonde.sources.options import read_options
+from sonde.sources.social.paging import PAGINGS, Next
+from sonde.sources.social.windows import Window
 
 _NAMES = {"posts": {"server", "id"}, "search": {"server", "query"}, "lookup": {"server", "name"}}
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ...errors import InputError
-from ..kind import FETCHING, Equipment, Kind
-from ..web.address import normalise, origin_of
-from ..web.secret import Secret, secret_from
-from . import accounts
-from .description import Description, read_description
-from .networks import BLUESKY, MASTODON
-from .source import ApiSource
+from sonde.errors import InputError
+from sonde.net.secret import Secret, secret_from
+from sonde.net.urls import normalise, origin_of
+from sonde.sources.kind import FETCHING, Equipment, Kind
+from sonde.sources.social import accounts
+from sonde.sources.social.description import Description, read_description
+from sonde.sources.social.networks import BLUESKY, MASTODON
+from sonde.sources.social.source import ApiSource
 
 _LEAST_PAGES = 1
 

@@ -7,24 +7,22 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from ...protocols import Allowance
-from ...records import Failure, Link, Node, Outcome, Skip
-from ..facts import PageFacts, PageVisit
-from ..kind import Equipment
-from ..web.client import Client
-from ..web.page import read_page
-from ..web.secret import Secret
-from . import accounts
-from .description import Description, Posts, filled
-from .exchanges import Answer, Exchanges, Stopped
-from .picking import one, pick, text
-from .posts import Post, document
-from .turns import Turns
-from .windows import Window, Windows
-
-_TRANSIENT = frozenset(("timeout", "connect", "disconnected", "slow", "dns")) | {
-    f"http-{status}" for status in (408, 425, 429, 500, 502, 503, 504)
-}
+from sonde.net.client import Client
+from sonde.net.polite_fetch import PoliteFetch
+from sonde.net.retries import Retries
+from sonde.net.secret import Secret
+from sonde.protocols import Allowance
+from sonde.records import Failure, Link, Node, Outcome, Skip
+from sonde.sources.facts import PageFacts, PageVisit, VisitEnded
+from sonde.sources.kind import Equipment
+from sonde.sources.social import accounts
+from sonde.sources.social.description import Description, Posts, filled
+from sonde.sources.social.exchanges import ApiAnswer, Exchanges
+from sonde.sources.social.picking import one, pick, text
+from sonde.sources.social.posts import Post, document
+from sonde.sources.social.window_pace import WindowPace
+from sonde.sources.social.windows import Window, Windows
+from sonde.sources.web.page import read_page
 
 
 class ApiSource:
@@ -43,15 +41,14 @@ class ApiSource:
         self.pages = pages
         self.scorer = equipment.scorer
         self.keeper = equipment.keeper
-        self.retries = equipment.retries
+        self.retries = Retries(equipment.retries)
         self.text = equipment.text
         self._tokens = tokens
         self.windows = _windows(description, equipment.rate, len(tokens))
-        self.pace = Turns(self.windows)
+        self.pace = WindowPace(self.windows)
         assert equipment.client is not None
         self.client = Client(equipment.client)
-        self.limits = equipment.limits
-        self.attempts: dict[str, int] = {}
+        self.polite = PoliteFetch(self.client, limits=equipment.limits)
         self.aliases: dict[str, str] = {}  # a node by the id of an account that was named otherwise
         self._scored = False
 
@@ -110,21 +107,17 @@ class ApiSource:
             if name.startswith(accounts.SEARCH):
                 return await self._search(name, exchange)
             return await self._account(name, exchange)
-        except Stopped as stopped:
-            return self._problem(name, stopped.outcome)
+        except VisitEnded as ended:
+            return self._problem(name, ended.outcome)
         finally:
             exchange.end()
 
     def _problem(self, name: str, outcome: Failure | Skip) -> Outcome:
         if isinstance(outcome, Skip):
             return outcome
-        tried = self.attempts.get(name, 0)
         waits = outcome.reason == "http-429"  # the windows see to it that it is not repeated soon
-        if outcome.reason in _TRANSIENT and (waits or tried < self.retries):
-            self.attempts[name] = tried + (not waits)
-            return Failure(outcome.reason, retry=True)
-        self.attempts.pop(name, None)
-        return outcome
+        retry = self.retries.again(name, outcome.reason, counted=not waits)
+        return Failure(outcome.reason, retry)
 
     async def _search(self, name: str, exchange: Exchanges) -> Outcome:
         search = self.description.search
@@ -157,7 +150,7 @@ class ApiSource:
         said = [(other, post.text) for post in posts for other in dict.fromkeys(post.mentions)]
         return self._scored_visit(name, title, [post.text for post in posts], said, url)
 
-    def _identified(self, name: str, number: str | None, posts: Posts, answer: Answer) -> str:
+    def _identified(self, name: str, number: str | None, posts: Posts, answer: ApiAnswer) -> str:
         """Learn who an account is from its first post; its name for people."""
         first = one(answer.data, posts.items)
         if number is None and first is not None:
@@ -170,7 +163,7 @@ class ApiSource:
             self.aliases[number] = name
             self.keeper.keep("aliases", json.dumps(self.aliases).encode())
 
-    def _posts(self, endpoint: Posts, answer: Answer) -> list[Post]:
+    def _posts(self, endpoint: Posts, answer: ApiAnswer) -> list[Post]:
         found = []
         for item in pick(answer.data, endpoint.items):
             said = text(item, endpoint.text)
@@ -191,7 +184,7 @@ class ApiSource:
     def _scored_visit(
         self, name: str, title: str, own: list[str], said: list[tuple[str, str]], url: str
     ) -> Outcome:
-        self.attempts.pop(name, None)
+        self.retries.succeeded(name)
         page = document(name, title, own, said)
         beta, alphas = self.scorer.score(page)
         self._scored = True

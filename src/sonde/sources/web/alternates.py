@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from selectolax.lexbor import LexborHTMLParser
 
-from .address import Base
-from .charset import decode
+from sonde.net.charset import decode
+from sonde.sources.hrefs import Base
 
 _FEEDS = ("application/rss+xml", "application/atom+xml")
 

@@ -16,9 +16,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from .charset import transcoded
-from .reading import PageLink, read
-from .simhash import simhash
+from sonde.net.charset import transcoded
+from sonde.sources.web.reading import PageLink, read
+from sonde.sources.web.simhash import simhash
 
 WINDOW = 50
 """Visible characters on either side of an anchor that belong to its window."""

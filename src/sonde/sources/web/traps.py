@@ -23,6 +23,7 @@ Deterministic; ``state`` and ``restore`` are plain JSON data, and so is telling 
 from __future__ import annotations
 
 import base64
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -30,10 +31,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sonde.kernels.text import prints
-
-from .address import group_of, template_of
-from .simhash import word_pairs
+from sonde.kernels.text.simhash import merge
+from sonde.net.urls import group_of
+from sonde.sources.web.simhash import word_pairs
 
 _PRIOR = 2.0
 _RECENT = 12
@@ -122,7 +122,7 @@ class TrapDetector:
             self._read[place] = pairs
             return True
         merged = np.empty(len(known) + len(pairs), dtype=np.uint32)
-        new: int = prints.merge(known, pairs, merged)
+        new: int = merge(known, pairs, merged)
         size = len(known) + new
         self._read[place] = merged[:size].copy() if size <= _MOST_PAIRS else pairs
         return new >= _NEW_ENOUGH or new > _NEW_SHARE * len(pairs)
@@ -217,3 +217,56 @@ def _shapes(url: str) -> tuple[str, ...]:
     if directory.count("/") > 3:
         shapes.append(directory + "*")
     return tuple(shapes)
+
+
+_HASH = re.compile(r"(?=[0-9a-f-]*[0-9])[0-9a-f]{8,}(?:-[0-9a-f]{4,})*", re.IGNORECASE)
+_DIGITS = re.compile(r"[0-9]+")
+_TOKEN = re.compile(r"(?=[^/]*[0-9])[0-9A-Za-z_-]{24,}")
+
+
+def template_of(url: str) -> str:
+    """The shape of a normalised URL: digits and hashes collapsed, parameters by name only.
+
+    >>> template_of("https://a.example/2026/11/x?page=3&q=tide")
+    'https://a.example/0/0/x?page&q'
+
+    Segments that repeat next to each other (singly or as a cycle) are collapsed, so that a path
+    that grows for ever has one template.
+    """
+    path, _, query = url.partition("?")
+    start = path.index("/", 8) + 1
+    tail = path[start:]
+    segments = tail.split("/")
+    if len(segments) > 2 and len(set(segments)) < len(segments):
+        segments = _without_cycles(segments)
+        tail = "/".join(segments)
+    if _DIGITS.search(tail):  # nothing else changes a segment's shape
+        tail = "/".join(map(_shape, segments))
+    template = path[:start] + tail
+    if query:
+        names = {part.partition("=")[0] for part in re.split("[&;]", query) if part}
+        template += "?" + "&".join(sorted(_DIGITS.sub("0", name) for name in names))
+    return template
+
+
+def _shape(segment: str) -> str:
+    if segment.isalpha():
+        return segment
+    segment = _TOKEN.sub("h", segment)
+    return _DIGITS.sub("0", _HASH.sub("h", segment))
+
+
+def _without_cycles(segments: list[str]) -> list[str]:
+    """Collapse runs of a repeated segment, then repeated pairs, then repeated triples."""
+    for width in (1, 2, 3):
+        kept: list[str] = []
+        at = 0
+        while at < len(segments):
+            unit = segments[at : at + width]
+            kept += unit
+            at += width
+            if any(unit):
+                while segments[at : at + width] == unit:
+                    at += width
+        segments = kept
+    return segments

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .simhash import NEAR, distance
+from sonde.sources.web.simhash import NEAR, distance
 
 ENOUGH = 3
 """Pairs with different contents that make a rule hold."""
