@@ -103,7 +103,7 @@ class CrawlRequest:
             "kind": {"grouped": self.kind.grouped, "nouns": list(self.kind.nouns)},
         }
 
-    def begun(self, run: Run, explorer: Explorer | None = None) -> Session:
+    def session(self, run: Run, explorer: Explorer | None = None) -> Session:
         """All pieces, put together over a run, with an explorer of its own if none is given."""
         settings = self.settings
         hold = Spend(requests=1)
@@ -228,10 +228,10 @@ def new_run(
         make_key(request.settings.pseudonymise)
     run = Run.create(path, request.config())
     try:
-        begun = request.begun(run)
-        begun.add_seeds()
+        session = request.session(run)
+        session.add_seeds()
         run.journal.meta("stop", None)
-        return begun
+        return session
     except BaseException:
         run.discard()  # what is wrong with it should leave no folder behind
         raise
@@ -247,17 +247,17 @@ def resumed_run(
     """Open a run and bring everything to where its log ends."""
     run = Run.open(path)
     try:
-        begun = _request_of(run, path, source, options, settings).begun(run)
-        explorer = begun.logbook.explorer
-        begun.settle_interrupted(begun.logbook.catch_up())
+        session = _request_of(run, path, source, options, settings).session(run)
+        explorer = session.logbook.explorer
+        session.settle_interrupted(session.logbook.catch_up())
         if not explorer.known:  # killed before the first commit
-            begun.add_seeds()
+            session.add_seeds()
         if budget is not None:
-            begun.logbook.raise_budget(raised(explorer.account.budget, budget))
-        begun.notice = begun.attached.recall()
+            session.logbook.raise_budget(raised(explorer.account.budget, budget))
+        session.notice = session.attached.recall()
         run.journal.meta("stop", None)
         run.journal.commit()
-        return begun
+        return session
     except BaseException:
         run.close()
         raise
@@ -280,9 +280,9 @@ def opened_run(path: str | Path, kind: Kind, settings: Mapping[str, Any]) -> Ses
         run.journal.sent = run.journal.reserved
         told = {**settings, "scorer": lambda page: 0.0}
         request = _request_of(run, path, None, {}, told, kind)
-        begun = request.begun(run, Explorer("deg", grouped=kind.grouped))
-        begun.notice = begun.attached.recall()
-        return begun
+        session = request.session(run, Explorer("deg", grouped=kind.grouped))
+        session.notice = session.attached.recall()
+        return session
     except BaseException:
         run.close()
         raise
@@ -298,28 +298,55 @@ def _request_of(
 ) -> CrawlRequest:
     """What a run was made for, with what is told anew."""
     config = run.config
-    seeds, name = config.pop("seeds"), config.pop("source")
-    kept_options = config.pop("options", {})
-    config.pop("kind", None)
+    seeds, name = config["seeds"], config["source"]
     if name == "custom" and source is None:
         raise InputError(f"{path}: this run was made over a source of its own: give it again")
     kind = made_by or (Custom(source) if name == "custom" else kind_named(name))
-    changes = spelt_out(settings)
-    objects = objects_in(changes)
-    fixed = [name for name in changes if name not in objects and not _changeable(name)]
-    fixed += [name for name in options if name.replace("-", "_") not in kind.changeable]
-    if fixed:
-        raise InputError(f"{path}: {fixed[0]} cannot be changed on resume")
-    told = Settings.told({**config, **changes}, str(path))
-    read: Any = read_options(kind.options, {**kept_options, **options}, str(path), noun="option")
+    told = _kept_settings(run, path, settings)
+    for option in options:
+        if option.replace("-", "_") not in kind.changeable:
+            raise InputError(f"{path}: {option} cannot be changed on resume")
+    kept = {**config["options"], **options}
+    read: Any = read_options(kind.options, kept, str(path), noun="option")
     request = CrawlRequest(kind, read, told, seeds).equipped()
     if request.pseudonyms is None:
         return request
     return replace(request, seeds=[request.pseudonyms.revealed(seed) for seed in seeds])
 
 
-def _changeable(name: str) -> bool:
-    return name in SETTINGS and SETTINGS[name].changeable
+def _kept_settings(run: Run, path: str | Path, changes: Mapping[str, Any]) -> Settings:
+    """The settings of a run, with those that may be told anew, and objects."""
+    told = spelt_out(changes)
+    objects = objects_in(told)
+    for name in told:
+        if name not in objects and not (name in SETTINGS and SETTINGS[name].changeable):
+            raise InputError(f"{path}: {name} cannot be changed on resume")
+    kept = {name: value for name, value in run.config.items() if name in SETTINGS}
+    return Settings.told({**kept, **told}, str(path))
+
+
+@dataclass(frozen=True)
+class OpenedRun:
+    """A run, opened by another writer than a crawl."""
+
+    run: Run
+    settings: Settings
+    seeds: list[str]
+
+
+def open_run(path: str | Path, source: str, settings: Mapping[str, Any]) -> OpenedRun:
+    """Open a run for another writer than a crawl. Its source must be of the kind named; settings
+    may change as on resume."""
+    run = Run.open(path)
+    try:
+        kind = run.config["source"]
+        if kind != source:
+            raise InputError(f"{path}: not a crawl of {source}: its source is {kind}")
+        run.journal.sent = run.journal.reserved  # it leases nothing
+        return OpenedRun(run, _kept_settings(run, path, settings), run.config["seeds"])
+    except BaseException:
+        run.close()
+        raise
 
 
 def raised(budget: Budget, by: int | str | Budget) -> Budget:

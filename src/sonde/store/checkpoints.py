@@ -3,8 +3,8 @@
 Telling the log from its start gives the same state, and takes longer. A checkpoint is a file of
 named arrays, which is mapped rather than read; reading one runs no code. The last ``KEPT`` stay.
 A file counts only once the log up to its position is committed: the table ``checkpoints`` says so.
-Files that it does not know (outdated, or of a process that was killed) are cleared away with the
-next one.
+Whatever else is in the folder (outdated, or of a process that was killed) is cleared away when the
+next one is written.
 
     run/checkpoints/<position>      a line of JSON (what stands where), then the arrays
 """
@@ -111,9 +111,9 @@ def checkpoints(
             yield seq, state
 
 
-def clear_away(folder: Path, known: Collection[int]) -> None:
-    """Remove the files of a folder that are not known."""
-    names = set(map(str, known))
+def clear_away(folder: Path, kept: Collection[int]) -> None:
+    """Remove all files of a folder but these."""
+    names = set(map(str, kept))
     with suppress(FileNotFoundError):
         for path in list(folder.iterdir()):
             if path.name not in names:

@@ -194,7 +194,7 @@ class Run:
             return
         folder = self.path / FOLDER
         with suppress(OSError):
-            clear_away(folder, positions(self.database))
+            clear_away(folder, positions(self.database)[: KEPT - 1])
             self.journal.checkpoint(write_checkpoint(folder, self.journal.seq, parts), KEPT)
 
     def checkpoints(self, before: int | None) -> Iterator[tuple[int, dict[str, Arrays]]]:
