@@ -18,6 +18,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -177,8 +178,8 @@ class Journal:
         try:
             self.on_sync()
             while self._unsynced:
-                with self._unsynced.pop().open("rb") as file:
-                    os.fsync(file.fileno())
+                with suppress(FileNotFoundError), self._unsynced.pop().open("rb") as file:
+                    os.fsync(file.fileno())  # unless there are later ones already
             os.fdatasync(self._file)
         except OSError as error:
             raise StoreError(f"the run cannot be written: {error.strerror or error}") from None
