@@ -147,7 +147,7 @@ def test_a_snapshot_of_another_form_is_passed_over(monkeypatch: pytest.MonkeyPat
     old = snapshot.capture(one)
     monkeypatch.undo()
     assert old is not None
-    assert not snapshot.restore(two, old, ["a", "b"], [None, None])
+    assert not snapshot.restore(two, old, ["a", "b"])
     assert snapshot.capture(two) == fresh
 
 
@@ -165,10 +165,8 @@ def test_a_retold_log_and_a_snapshot_go_on_alike(
     state = snapshot.capture(schedule.explorer)
     assert state is not None
     original = schedule.explorer
-    numbers = range(original.known)
-    nodes = [original.node_of(number) for number in numbers]
-    groups = [original._group_of(number) for number in numbers]
-    assert snapshot.restore(restored, state, nodes, groups)
+    nodes = [original.node_of(number) for number in range(original.known)]
+    assert snapshot.restore(restored, state, nodes)
     assert snapshot.capture(restored) == state
     for lease in schedule.flying:
         for explorer in (original, retold, restored):

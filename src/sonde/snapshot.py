@@ -18,9 +18,9 @@ import numpy as np
 from sonde.errors import InputError
 from sonde.explorer import Explorer, Open
 from sonde.objectives import Count, Distinct, Sum
-from sonde.records import Group, Node, Spend
+from sonde.records import Node, Spend
 
-FORM = 3
+FORM = 4
 """Raised whenever what is learned changes its shape."""
 
 # What each kind of kernel object has learned, by class name; subclasses list all of theirs.
@@ -92,8 +92,8 @@ def capture(explorer: Explorer) -> bytes | None:
     model = explorer._model
     if not isinstance(explorer.objective, Sum | Count | Distinct):
         return None
-    keys = (*explorer._domains, *explorer._basenames)
-    if not all(isinstance(key, str | int) for key in keys):
+    keys = (*explorer._domains, *explorer._basenames, *explorer._group_names)
+    if not all(isinstance(key, str | int | None) for key in keys):
         return None
     arrays: dict[str, Any] = {}
     for place, part in _objects(model):
@@ -125,6 +125,7 @@ def capture(explorer: Explorer) -> bytes | None:
         "total": explorer.total,
         "visits": explorer.visits,
         "seen": sorted(seen, key=str),
+        "groups": explorer._group_names,
         "domains": list(explorer._domains),
         "basenames": list(explorer._basenames),
     }
@@ -134,13 +135,11 @@ def capture(explorer: Explorer) -> bytes | None:
     return buffer.getvalue()
 
 
-def restore(
-    explorer: Explorer, state: bytes, nodes: Sequence[Node], groups: Sequence[Group]
-) -> bool:
+def restore(explorer: Explorer, state: bytes, nodes: Sequence[Node]) -> bool:
     """Bring a fresh explorer of the same making to a captured state.
 
-    `nodes` are at least the nodes known then, in order of discovery, with their groups. A snapshot
-    that another version of sonde has left is passed over: ``False``, and nothing has changed.
+    `nodes` are at least the nodes known then, in order of discovery. A snapshot that another
+    version of sonde has left is passed over: ``False``, and nothing has changed.
     """
     with np.load(io.BytesIO(state), allow_pickle=False) as arrays:
         facts = json.loads(arrays["facts"].tobytes())
@@ -159,10 +158,9 @@ def restore(
                     setattr(part, name, value.item())
     for leaf in explorer._model.frontier.leaves:
         leaf.catch_up()
-    for node, group in zip(nodes[: facts["nodes"]], groups, strict=False):
-        explorer._register.number(node)
-        if explorer.grouped:
-            explorer._group_number(group)
+    explorer._register.number_all(nodes[: facts["nodes"]])
+    for group in facts["groups"]:
+        explorer._group_number(group)
     for kind, keys in (("domains", explorer._domains), ("basenames", explorer._basenames)):
         keys.update({key: number for number, key in enumerate(facts.get(kind, ()))})
     explorer._leases = facts["leases"]

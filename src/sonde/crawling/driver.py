@@ -71,10 +71,10 @@ class Driver:
         self,
         logbook: Logbook,
         hooks: SourceHooks,
+        meter: ProgressMeter,
         *,
         concurrency: int,
         harvest_below: float | None = None,
-        harvest_over: int = 200,
         on_settled: Callable[[Settled], None] = lambda settled: None,
     ) -> None:
         self.logbook = logbook
@@ -85,7 +85,7 @@ class Driver:
         self.concurrency = concurrency
         self.harvest_below = harvest_below
         self.on_settled = on_settled
-        self.meter = ProgressMeter(self.explorer, harvest_over)
+        self.meter = meter
         self.cutting = ""
         self.stopping = ""
         self._pending: list[Settled] = []
@@ -118,7 +118,7 @@ class Driver:
     def commit(self) -> None:
         """Make safe all that happened, and report it."""
         self.hooks.before_commit()
-        self.logbook.journal.commit()
+        self.logbook.commit()
         self._committed = time.monotonic()
         pending, self._pending = self._pending, []
         for settled in pending:
@@ -185,9 +185,8 @@ class Driver:
             self.pace.reserve(lease.group)
             number = self.explorer.number_of(lease.node)
             assert number is not None
-            allowance = self._open[lease.number] = LeaseAllowance(
-                self, lease, self.logbook.depths[number]
-            )
+            allowance = LeaseAllowance(self, lease, self.logbook.depths[number])
+            self._open[lease.number] = allowance
             allowances.append(allowance)
         return allowances
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from sonde.crawling.retelling import visits_of
 from sonde.net.exchange import Exchange
 from sonde.protocols import KeptPage, Value
 from sonde.records import Node, Visit
-from sonde.store.history import entries, nodes
-from sonde.store.packing import unpacked
+from sonde.store.codec import unpack_text
 from sonde.store.run import Run
 from sonde.store.warc import WarcWriter
 from sonde.store.warcreader import Archived, read_archived
@@ -50,10 +50,7 @@ class RunKeeper:
         return self._run.declared(table)
 
     def visits(self) -> Iterator[tuple[Node, Visit]]:
-        database = self._run.database
-        for entry in entries(database, nodes(database)):
-            if entry.lease is not None and isinstance(entry.outcome, Visit):
-                yield entry.lease.node, entry.outcome
+        return visits_of(self._run.database)
 
     def pages(self) -> Iterator[KeptPage]:
         for (
@@ -75,7 +72,7 @@ class RunKeeper:
         row = self._run.database.execute(
             "SELECT text FROM pages WHERE lease = ?", (lease,)
         ).fetchone()
-        return None if row is None or row[0] is None else unpacked(row[0])
+        return None if row is None or row[0] is None else unpack_text(row[0])
 
     def retried(self) -> Iterator[tuple[str, int]]:
         return iter(self._run.database.execute(_RETRIED).fetchall())

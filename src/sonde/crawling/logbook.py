@@ -1,8 +1,8 @@
-"""The book: an explorer and the run's journal, kept in step.
+"""The logbook: an explorer and the log of its run, kept in step (a write-ahead log).
 
 Every call that changes the explorer writes its row of the log in the same breath, so that the log
-can be told to a fresh explorer (``resume``) and gives the same state. Nothing here waits, and
-nothing is committed here: the driver says when.
+can be told to a fresh explorer (``retelling``) and gives the same state. Nothing here waits, and
+the driver says when to commit. In a long run a commit leaves a checkpoint now and then.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from typing import Any
 
 import numpy as np
 
-from sonde import snapshot
 from sonde.budgets import Budget
+from sonde.crawling.retelling import Entry, Nodes, Parts
 from sonde.errors import InputError
 from sonde.explorer import Explorer
 from sonde.protocols import DROPPED, LEASED, VISITED, WAITING
 from sonde.records import Failure, Group, Lease, Link, Node, Outcome, Spend, Visit
 from sonde.sources.facts import PageFacts, PageVisit
-from sonde.store.history import pack_places, units_of
-from sonde.store.packing import packed
+from sonde.store.checkpoints import Arrays, facts_from_array, facts_to_array
+from sonde.store.codec import pack_places, pack_targets, pack_text, pack_words, units_of
+from sonde.store.history import nodes_since, open_leases
 from sonde.store.run import Run
-from sonde.store.wording import pack
 
 _MOST_DEEP = 65_535
 _NOWHERE = (None, None)
 
-SNAPSHOT_EVERY = 20_000
-"""Visits until a run leaves its first snapshot: telling that many takes a few seconds."""
+CHECKPOINT_EVERY = 5_000
+"""Visits between two checkpoints: telling that many takes a good part of a second."""
 
-_LARGEST_SNAPSHOT = 900_000_000  # a value in SQLite ends at a thousand million bytes
+_GROWN_BY = 16  # a later one is due when the run has grown by this part: their cost stays a share
 
 
 class Logbook:
@@ -53,12 +53,15 @@ class Logbook:
         self.again: list[Lease] = []  # in flight when the run was killed
         self.last_lease = 0
         self._groups: dict[Group, int] = {}
+        self._group_names: list[Group] = []
         self._trips: dict[int, list[tuple[Group, int]]] = {}  # of open leases, in microseconds
         self._hold_units = units_of(hold)
         self._dice = explorer.dice
         self._ready: set[Group] | None = None
-        self._next_snapshot = explorer.visits + SNAPSHOT_EVERY
         self._greedy = explorer.strategy.certain == 1.0
+        self.parts = Parts(explorer, logbook=self)
+        """All that follows from the log, and is captured with a checkpoint."""
+        self._checked = 0  # visits at the last checkpoint
 
     # -- nodes ---------------------------------------------------------------------------------
 
@@ -68,6 +71,7 @@ class Logbook:
         self.status.append(WAITING)
         if group not in self._groups:
             self._groups[group] = len(self._groups)
+            self._group_names.append(group)
             self.on_group(group)
         self.waiting[group] = self.waiting.get(group, 0) + 1
 
@@ -242,19 +246,7 @@ class Logbook:
                 lease.number,
             ),
         )
-        if explorer.visits >= self._next_snapshot:
-            self.take_snapshot()
         return gain
-
-    def take_snapshot(self) -> None:
-        """Leave the explorer's state with the run, so that a resume need not tell all of the log.
-
-        The next one is due when the run has grown by a quarter: their cost stays a small share.
-        """
-        self._next_snapshot = self.explorer.visits + self.explorer.visits // 4 + SNAPSHOT_EVERY
-        state = snapshot.capture(self.explorer)
-        if state is not None and len(state) < _LARGEST_SNAPSHOT:
-            self.journal.snapshot("explorer", state)
 
     def _page(self, lease: Lease, number: int, visit: Visit, data: dict[str, Any]) -> None:
         facts = None
@@ -291,12 +283,12 @@ class Logbook:
                 facts.rtt,
                 facts.canonical,
                 facts.flags,
-                packed(facts.text) if isinstance(facts.text, str) else facts.text,
+                pack_text(facts.text) if isinstance(facts.text, str) else facts.text,
                 facts.warc,
                 targets,
                 scores,
                 places,
-                pack(visit.links),
+                pack_words(visit.links),
             ),
         )
 
@@ -317,8 +309,7 @@ class Logbook:
                 known += 1
         if new:
             self.journal.extend("nodes", new)
-        alphas = np.array([link.score for link in links], dtype="<f8")
-        return np.array(targets, dtype="<i4").tobytes(), alphas.tobytes()
+        return pack_targets(targets, links)
 
     def clock(self, lease: Lease, group: Group, seconds: float) -> None:
         """A request for this lease was answered after so many seconds by this group: the model
@@ -339,19 +330,6 @@ class Logbook:
         self.explorer.spend(spent)
         self.journal.log(kind, data=units_of(spent) or {"requests": 1})
 
-    def ready_was(self, data: dict[str, Any], names: Sequence[Group]) -> None:
-        """What the log says of the ready groups at a lease that is read back."""
-        if data.get("all"):
-            self._ready = None
-        elif "on" in data or "off" in data:
-            now = set() if self._ready is None else self._ready
-            now |= {names[place] for place in data.get("on", ())}
-            self._ready = now - {names[place] for place in data.get("off", ())}
-
-    def caught_up(self) -> None:
-        """The log has been told: go on from its dice."""
-        self._dice = self.explorer.dice
-
     def raise_budget(self, budget: Budget) -> None:
         """Go on under another limit."""
         self.explorer.account.budget = budget
@@ -361,6 +339,85 @@ class Logbook:
             if getattr(budget, unit) is not None
         }
         self.journal.log("budget", data=units)
+
+    # -- safe, and found again -----------------------------------------------------------------
+
+    def commit(self) -> None:
+        """Make safe all that was told."""
+        visits = self.explorer.visits
+        if visits - self._checked >= max(CHECKPOINT_EVERY, self._checked // _GROWN_BY):
+            self._checked = visits
+            state = self.parts.captured()
+            if state is not None:
+                self.run.checkpoint(state)
+        self.journal.commit()
+
+    def capture(self) -> Arrays:
+        """What became of nodes, as numbers."""
+        place = self._groups
+        facts = {
+            "groups": list(place),
+            "waiting": [self.waiting[group] for group in place],
+            "ready": None if self._ready is None else sorted(place[each] for each in self._ready),
+            "last_lease": self.last_lease,
+        }
+        return {
+            "depths": np.frombuffer(self.depths, dtype=np.uint16).copy(),
+            "status": np.frombuffer(self.status, dtype=np.uint8).copy(),
+            "facts": facts_to_array(facts),
+        }
+
+    def restore(self, arrays: Arrays, nodes: Nodes) -> bool:
+        """Take on what was captured."""
+        facts = facts_from_array(arrays["facts"])
+        groups: list[Group] = facts["groups"]
+        self.depths = array("H", arrays["depths"].tobytes())
+        self.status = bytearray(arrays["status"].tobytes())
+        self._groups = {group: number for number, group in enumerate(groups)}
+        self._group_names = groups
+        self.waiting = dict(zip(groups, facts["waiting"], strict=True))
+        ready = facts["ready"]
+        self._ready = None if ready is None else {groups[number] for number in ready}
+        self.last_lease = facts["last_lease"]
+        self._checked = self.explorer.visits
+        return True
+
+    def catch_up(self) -> list[Lease]:
+        """Bring all parts to where the log of the run ends; the leases that are open then."""
+        database = self.run.database
+        nodes = Nodes(database, grouped=self.explorer.grouped)
+        since = self.parts.restore(self.run, nodes)
+        for row in nodes_since(database, len(self.status)):
+            self.know(row.name, row.group or None, row.depth)
+        for _ in self.parts.retell(self.run, nodes, since):
+            pass
+        self._dice = self.explorer.dice
+        return [nodes.lease(row) for row in open_leases(database)]
+
+    def hear(self, entry: Entry) -> None:
+        """Follow what the log says of a lease; its node is known already."""
+        if entry.lease is None or entry.number is None:
+            return
+        if entry.kind == "lease":
+            self.last_lease = entry.lease.number
+            self.status[entry.number] = LEASED
+            self.waiting[entry.lease.group] -= 1
+            self._ready_were(entry.data)
+        elif isinstance(entry.outcome, Visit):
+            self.status[entry.number] = VISITED
+        elif entry.outcome is not None:
+            self.status[entry.number] = WAITING if entry.outcome.retry else DROPPED
+            self.waiting[entry.lease.group] += entry.outcome.retry
+
+    def _ready_were(self, data: dict[str, Any]) -> None:
+        """What the log says of the ready groups at a lease."""
+        if data.get("all"):
+            self._ready = None
+        elif "on" in data or "off" in data:
+            names = self._group_names
+            now = set() if self._ready is None else self._ready
+            now |= {names[place] for place in data.get("on", ())}
+            self._ready = now - {names[place] for place in data.get("off", ())}
 
 
 class LogbookView:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sonde.explorer import Explorer
-from sonde.store.merit import judged
 from sonde.store.run import Run
+from sonde.store.summary import judged
 
 if TYPE_CHECKING:
     import pyarrow as pa

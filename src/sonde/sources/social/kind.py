@@ -11,7 +11,7 @@ from sonde.errors import InputError
 from sonde.net.exchange import REASONS
 from sonde.net.secret import Secret, secret_from
 from sonde.net.urls import normalise, origin_of
-from sonde.sources.context import CrawlSettings, SourceContext
+from sonde.sources.context import SourceContext, SourceSettings
 from sonde.sources.kind import FETCHING, Kind
 from sonde.sources.social import accounts
 from sonde.sources.social.description import ApiDescription, read_description
@@ -106,7 +106,7 @@ class NetworkKind(Kind[_Options]):
     def plan(
         self,
         options: _Options,
-        settings: CrawlSettings,
+        settings: SourceSettings,
         seeds: Sequence[str],
         requests: int | None,
     ) -> dict[str, Any]:

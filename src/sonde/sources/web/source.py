@@ -61,9 +61,9 @@ class WebSource:
         self.archive = context.archive
         self._keeper = context.keeper
         self._crawl = context.crawl
-        self._renderer: Renderer | None = context.objects.get("renderer")
-        lookup: Lookup = context.objects.get("lookup", system_lookup)
-        self.client = Client(context.client, lookup=lookup)
+        self._renderer: Renderer | None = settings.renderer
+        lookup: Lookup | None = settings.lookup
+        self.client = Client(context.client, lookup=lookup or system_lookup)
         self.hosts = Hosts(
             delay=settings.delay,
             connections=settings.per_host,

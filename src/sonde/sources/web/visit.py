@@ -18,7 +18,7 @@ from sonde.net.urls import group_of
 from sonde.protocols import VISITED, CrawlView
 from sonde.records import Failure, Lease, Link, Outcome, Place, Skip
 from sonde.scorers.document import Scorer
-from sonde.sources.context import Archive, CrawlSettings
+from sonde.sources.context import Archive, SourceSettings
 from sonde.sources.facts import PageFacts, PageVisit
 from sonde.sources.page import Page, PageLink, plain_page, read_page
 from sonde.sources.url_measures import places
@@ -73,7 +73,7 @@ class VisitAssembler:
 
     def __init__(
         self,
-        settings: CrawlSettings,
+        settings: SourceSettings,
         scorer: Scorer,
         crawl: CrawlView,
         gate: UrlGate,
