@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import sonde
 from exactness import reference
 from exactness.test_sequences import graph_of, worlds
-from sonde.explorer import driverview
+from sonde.explorer import driver_view
 from sonde.records import Failure, Lease, Link, Place, Skip, Spend, Visit
 from sonde.simulation import recorded_visits
 
@@ -159,7 +159,7 @@ def test_a_snapshot_of_another_form_is_passed_over(monkeypatch: pytest.MonkeyPat
     one.add_seeds(["a"])
     one.tell(one.ask()[0], sonde.Visit(1.0, [sonde.Link("b")]))
     fresh = kept(two)
-    monkeypatch.setattr(driverview, "FORM", 1)
+    monkeypatch.setattr(driver_view, "FORM", 1)
     old = kept(one)
     monkeypatch.undo()
     assert not two.driver.restore(old, ["a", "b"])

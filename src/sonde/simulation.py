@@ -20,7 +20,7 @@ from sonde.estimators import (
     Oracle,
     build_model,
     estimator_from,
-    model_kernels,
+    load_kernels,
 )
 from sonde.estimators.features import reads_urls
 from sonde.explorer import Explorer
@@ -155,7 +155,7 @@ def draw_seeds(graph: Graph, count: int, seed: int) -> Numbers:
         raise InputError(
             f"cannot draw {count} random seeds: {len(eligible)} nodes have a positive score"
         )
-    dice = model_kernels("compiled").Dice(seed)
+    dice = load_kernels("compiled").Dice(seed)
     for place in range(count):
         other = place + dice.below(len(eligible) - place)
         eligible[[place, other]] = eligible[[other, place]]
@@ -183,7 +183,7 @@ class _Plan:
     def replay(self) -> Simulation:
         """One compiled loop over the graph's own arrays."""
         graph = self.graph
-        kernels = model_kernels(self.engine)
+        kernels = load_kernels(self.engine)
         records = records_of(graph) if self.objective == "distinct" else Records.none()
         counted = self.objective == "count"
         model = build_model(

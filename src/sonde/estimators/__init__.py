@@ -37,10 +37,10 @@ from sonde.estimators.custom import Custom
 from sonde.estimators.features import FEATURES
 from sonde.estimators.flow import NavigationalRank, Opic
 from sonde.estimators.linear import Feature, LinearNeighbourhood
-from sonde.estimators.modelkernels import model_kernels
+from sonde.estimators.model_kernels import load_kernels
 from sonde.estimators.ridge import Hurdle, LinearUcb, PosteriorSampling, Ridge
 from sonde.estimators.spec import DEFAULT, estimator_from, split_list
-from sonde.estimators.urlsignificance import UrlSignificance
+from sonde.estimators.url_significance import UrlSignificance
 from sonde.estimators.yardsticks import BreadthFirst, Oracle, Random
 from sonde.estimators.yields import Auto, ParentYield
 
@@ -72,6 +72,6 @@ __all__ = [
     "VariableEpsilonFirst",
     "build_model",
     "estimator_from",
-    "model_kernels",
+    "load_kernels",
     "split_list",
 ]

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar, cast
 import numpy as np
 
 from sonde.estimators.features import SECOND_LEVEL, associated, reads_urls, with_ingredients
-from sonde.estimators.modelkernels import ModelKernels, model_kernels
+from sonde.estimators.model_kernels import ModelKernels, load_kernels
 from sonde.protocols import (
     Chooser,
     Dice,
@@ -167,7 +167,7 @@ def build_model(
     `truths` the true value of each node for an oracle, or `oracle` a function that gives them for
     node numbers, where they change as the crawl goes on.
     """
-    kernels = model_kernels(engine)
+    kernels = load_kernels(engine)
     names = with_ingredients(estimator.features())
     columns = {name: number for number, name in enumerate(names)}
     frontier = kernels.Frontier(len(names), nodes, grouped)

@@ -14,7 +14,7 @@ Invariants: held and spent budget never exceed the limits; no node is leased twi
 visited twice; the same calls in the same order give the same leases.
 """
 
-from sonde.explorer.driverview import DriverView
+from sonde.explorer.driver_view import DriverView
 from sonde.explorer.explorer import Explorer, Opinion
 
 __all__ = ["DriverView", "Explorer", "Opinion"]

@@ -12,7 +12,7 @@ import numpy as np
 
 from sonde.budgets import Account, Budget
 from sonde.errors import InputError, LeaseError
-from sonde.estimators import Estimator, build_model, model_kernels
+from sonde.estimators import Estimator, build_model, load_kernels
 from sonde.objectives import gain_of
 from sonde.protocols import Floats, Objective
 from sonde.records import Group, Lease, Link, Node, Place, Spend, Visit
@@ -61,7 +61,7 @@ class Exploration:
         self.truth = truth
         self.total = 0.0
         self.visits = 0
-        self.register = model_kernels(engine).Register()
+        self.register = load_kernels(engine).Register()
         self.groups: dict[Group, int] = {}
         self.group_names: list[Group] = []
         self.domains: dict[Hashable, int] = {}

@@ -12,7 +12,7 @@ import numpy as np
 from sonde.budgets import Budget, budget_from
 from sonde.errors import InputError
 from sonde.estimators import DEFAULT, Estimator, estimator_from
-from sonde.explorer.driverview import DriverView
+from sonde.explorer.driver_view import DriverView
 from sonde.explorer.exploration import Exploration, OpenLease, taken_apart
 from sonde.objectives import gain_of, objective_from
 from sonde.protocols import CustomEstimator, Floats, Objective

@@ -202,7 +202,7 @@ class ModelKernels(Protocol):
 
 
 @cache
-def model_kernels(engine: str) -> ModelKernels:
+def load_kernels(engine: str) -> ModelKernels:
     """The kernels of the model: ``compiled``, or ``python`` for the uncompiled ones."""
     if engine not in ("compiled", "python"):
         raise SpecError(f"unknown engine {engine!r} (compiled or python)")
