@@ -39,8 +39,8 @@ from sonde.estimators.flow import NavigationalRank, Opic
 from sonde.estimators.linear import Feature, LinearNeighbourhood
 from sonde.estimators.model_kernels import load_kernels
 from sonde.estimators.ridge import Hurdle, LinearUcb, PosteriorSampling, Ridge
+from sonde.estimators.significance import UrlSignificance
 from sonde.estimators.spec import DEFAULT, estimator_from, split_list
-from sonde.estimators.url_significance import UrlSignificance
 from sonde.estimators.yardsticks import BreadthFirst, Oracle, Random
 from sonde.estimators.yields import Auto, ParentYield
 

@@ -175,8 +175,8 @@ def build_model(
     # An explorer has no recorded graph, and cannot know yet whether its links will have words.
     wordy = estimator.reads_words() and (links is None or words is not None)
     second = any(name in columns for name in SECOND_LEVEL)
-    wordings = kernels.Wordings(*words) if wordy and words is not None else None
-    memory = kernels.Links(nodes, estimator.remembers(), second, target, alpha, wordy, wordings)
+    link_words = kernels.LinkWords(*words) if wordy and words is not None else None
+    memory = kernels.Links(nodes, estimator.remembers(), second, target, alpha, wordy, link_words)
     dice = kernels.Dice(seed)
     builder = ModelBuilder(
         kernels, columns, frontier, memory, dice, seed, nodes, budget, truths is not None, oracle

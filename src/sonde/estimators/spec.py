@@ -20,7 +20,7 @@ from sonde.estimators.features import KINDS
 from sonde.estimators.flow import NavigationalRank, Opic
 from sonde.estimators.linear import Feature, LinearNeighbourhood
 from sonde.estimators.ridge import FORECASTS, Ridge
-from sonde.estimators.url_significance import url_significance
+from sonde.estimators.significance import url_significance
 from sonde.estimators.yardsticks import BreadthFirst, Oracle, Random
 from sonde.estimators.yields import OPTIONS, Auto, ParentYield
 from sonde.protocols import CustomEstimator
