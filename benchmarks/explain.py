@@ -73,7 +73,7 @@ def make_run(folder: Path, pages: int, estimator: str) -> tuple[int, float]:
                 logbook.commit()
         run.journal.meta("stop", "budget")
         logbook.commit()
-        return logbook.explorer.known, time.process_time() - began
+        return logbook.explorer.driver.known, time.process_time() - began
 
 
 def explained(folder: Path, page: str, *options: str) -> float:

@@ -60,8 +60,14 @@ def victim() -> Iterator[Victim]:
 
 def state(explorer: Explorer, picks: int = 40) -> object:
     """All that can be seen of an explorer: its books, its dice, and what it would pick next."""
-    account = explorer.account
-    seen = (explorer.total, explorer.visits, explorer.known, explorer.frontier_size, explorer.dice)
+    account = explorer.driver.account
+    seen = (
+        explorer.total,
+        explorer.visits,
+        explorer.driver.known,
+        explorer.frontier_size,
+        explorer.driver.dice,
+    )
     following = [(lease.node, lease.predicted) for lease in explorer.ask(picks)]
     return seen, account.spent, account.budget, following
 
@@ -155,7 +161,7 @@ def test_the_log_gives_the_state_that_wrote_it(
             crawl.run_to_end()
             assert crawl.session is not None
             explorer = crawl.session.logbook.explorer
-            explorer.account.budget = type(explorer.account.budget)(requests=1000)
+            explorer.driver.account.budget = type(explorer.driver.account.budget)(requests=1000)
             assert state(explorer) == _told_again(folder)
             with RunReader(folder) as run:
                 taken = [seq for seq, _ in run.checkpoints(None)]

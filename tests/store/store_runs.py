@@ -160,7 +160,7 @@ def told_again(run: RunReader, *, from_start: bool = True) -> tuple[Explorer, li
     """The explorer of a run, told its log, and the entries that it heard."""
     explorer = explorer_of_run(run)
     parts = Parts(explorer)
-    nodes = Nodes(run.database, grouped=explorer.grouped)
+    nodes = Nodes(run.database, grouped=explorer.driver.grouped)
     since = 0 if from_start else parts.restore(run, nodes)
     return explorer, list(parts.retell(run, nodes, since))
 

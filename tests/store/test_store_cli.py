@@ -221,7 +221,7 @@ def test_the_log_told_anew_is_the_explorer_that_wrote_it(tmp_path: Path, estimat
         explorer, entries = told_again(run)
         asked = [entry for entry in entries if entry.kind == "lease"]
         assert len(asked) == 15
-        assert explorer.dice == written.dice
+        assert explorer.driver.dice == written.driver.dice
         assert (explorer.total, explorer.visits) == (written.total, written.visits)
         assert explorer.frontier_size == written.frontier_size
         for entry in asked:

@@ -184,7 +184,7 @@ def test_predictions_are_found_again_by_telling_the_log(result: CrawlResult, fol
     with RunReader(folder) as run:
         explorer, entries = told_again(run)
         assert explorer.total == result.total
-        assert explorer.account.spent.requests == result.requests
+        assert explorer.driver.account.spent.requests == result.requests
         asked = [(each, each.lease) for each in entries if each.kind == "lease" and each.lease]
         picked = [(entry, lease) for entry, lease in asked if lease.arm >= 0]
         assert picked

@@ -13,7 +13,7 @@ from sonde.cli._print import amount, harmless, number, print_table
 from sonde.cli._progress import fact, label
 from sonde.crawling.events import STOPS
 from sonde.crawling.retelling import request_limit
-from sonde.judging import checked_threshold
+from sonde.metrics import checked_threshold
 from sonde.store import summary
 from sonde.store.reader import RunReader
 

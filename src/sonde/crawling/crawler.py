@@ -140,7 +140,7 @@ class Crawl:
             session.hooks.leave()
             run.journal.commit()
             if self._on_event is not None:
-                spent = logbook.explorer.account.spent.requests
+                spent = logbook.explorer.driver.account.spent.requests
                 explorer = logbook.explorer
                 self._on_event(Stopped(reason, spent, explorer.visits, explorer.total))
             self.result = CrawlResult.of(run, reason, logbook.explorer)

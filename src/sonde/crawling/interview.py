@@ -124,9 +124,9 @@ class Interview:
             told = _settings({name: config[name] for name in SETTINGS if name in config})
             logbook = Logbook(explorer_of(told, grouped=False), run, Spend(requests=1))
             waiting = logbook.catch_up()
-            account = logbook.explorer.account
+            account = logbook.explorer.driver.account
             logbook.journal.sent = account.spent.requests + account.held.requests
-            if not logbook.explorer.known:  # killed before the first commit
+            if not logbook.explorer.driver.known:  # killed before the first commit
                 logbook.add_seeds((seed, None) for seed in config["seeds"])
             if budget is not None:
                 logbook.raise_budget(raised(account.budget, budget))
@@ -172,12 +172,12 @@ class Interview:
                 outcome.score, outcome.links, outcome.records, outcome.spent, facts=facts
             )
             outcome = Forgotten.of(self.run.meta("forgotten")).left_out(outcome)
-        known = self.explorer.known
+        known = self.explorer.driver.known
         gain = self.logbook.tell(lease, outcome)
         del self.waiting[name]
         self.logbook.commit()
         total = self.explorer.total
-        return Told(lease.number, name, kind, gain, total, self.explorer.known - known)
+        return Told(lease.number, name, kind, gain, total, self.explorer.driver.known - known)
 
     def _not_asked(self, name: str) -> str:
         became = self.logbook.became(name)
@@ -188,7 +188,9 @@ class Interview:
         if became == WAITING:
             why = f"{name!r} is known, but was not asked"
         else:
-            known = [str(self.explorer.node_of(n)) for n in range(self.explorer.known)]
+            known = [
+                str(self.explorer.driver.node_of(n)) for n in range(self.explorer.driver.known)
+            ]
             near = difflib.get_close_matches(name, known, 1)
             why = f"{name!r} is not known" + (f" (did you mean {near[0]!r}?)" if near else "")
         if not self.waiting:

@@ -42,6 +42,7 @@ class Logbook:
 
     def __init__(self, explorer: Explorer, run: Run, hold: Spend) -> None:
         self.explorer = explorer
+        self.driver = explorer.driver
         self.run = run
         self.journal = run.journal
         self.hold = hold
@@ -56,7 +57,7 @@ class Logbook:
         self._group_names: list[Group] = []
         self._trips: dict[int, list[tuple[Group, int]]] = {}  # of open leases, in microseconds
         self._hold_units = units_of(hold)
-        self._dice = explorer.dice
+        self._dice = self.driver.dice
         self._ready: set[Group] | None = None
         self._greedy = explorer.strategy.certain == 1.0
         self.parts = Parts(explorer, logbook=self)
@@ -81,7 +82,7 @@ class Logbook:
 
     def became(self, node: Node) -> int | None:
         """What became of a node; ``None`` for one never seen."""
-        number = self.explorer.number_of(node)
+        number = self.driver.number_of(node)
         return None if number is None else self.status[number]
 
     def add_seeds(self, seeds: Iterable[tuple[str, Group]]) -> int:
@@ -90,9 +91,9 @@ class Logbook:
         for node, group in seeds:
             if not isinstance(node, str):
                 raise InputError(f"a run keeps nodes as text; {node!r} is not")
-            if self.explorer.number_of(node) is not None:
+            if self.driver.number_of(node) is not None:
                 continue
-            number = self.explorer.known
+            number = self.driver.known
             self.explorer.add_seeds([Link(node, group=group)])
             self.know(node, group, 0)
             self.journal.add("nodes", (number, node, group or "", None, 0))
@@ -106,8 +107,8 @@ class Logbook:
         """Lease the best node, among the ready groups where they are given."""
         explorer = self.explorer
         leases = explorer.ask(1, ready=ready, hold=self.hold)
-        turned = {} if explorer.dice == self._dice else {"dice": list(explorer.dice)}
-        self._dice = explorer.dice
+        turned = {} if self.driver.dice == self._dice else {"dice": list(self.driver.dice)}
+        self._dice = self.driver.dice
         if not leases:
             if turned:
                 self.journal.log("dice", data=turned)
@@ -126,13 +127,13 @@ class Logbook:
                 break
         else:
             return None
-        account = self.explorer.account
+        account = self.driver.account
         if not account.hold(self.hold):
             return None
         account.settle(self.hold, Spend())  # there is enough: to relet holds it again
         self.again.remove(lease)
         repeated = replace(lease, number=self.last_lease + 1)
-        self.explorer.relet(repeated, self.hold)
+        self.driver.relet(repeated, self.hold)
         self._leased(repeated, ready, {})
         return repeated
 
@@ -140,7 +141,7 @@ class Logbook:
         self, lease: Lease, ready: Collection[Group] | None, turned: dict[str, Any]
     ) -> None:
         explorer = self.explorer
-        number = explorer.number_of(lease.node)
+        number = self.driver.number_of(lease.node)
         assert number is not None
         self.last_lease = lease.number
         rank = 1 if ready is None and self._greedy else explorer.rank(lease)
@@ -188,7 +189,7 @@ class Logbook:
         """Hold as much again for a lease; ``False`` when there is not that much."""
         if not self.explorer.extend(lease, self.hold):
             return False
-        number = self.explorer.number_of(lease.node)
+        number = self.driver.number_of(lease.node)
         self.journal.log("extend", lease.number, number, self._hold_units)
         self.journal.sent += self.hold.requests
         return True
@@ -203,7 +204,7 @@ class Logbook:
         data: dict[str, Any] = {}
         trips = self._clocked(lease) if lease.number in self._trips else ""
         gain = explorer.tell(lease, outcome)
-        number = explorer.number_of(lease.node)
+        number = self.driver.number_of(lease.node)
         assert number is not None
         spent = outcome.spent
         if spent.cost:
@@ -253,18 +254,18 @@ class Logbook:
         if isinstance(visit, PageVisit):
             facts = visit.facts
             for node, reason in visit.refused:
-                if self.explorer.number_of(node) is None:
+                if self.driver.number_of(node) is None:
                     self.journal.refuse(node, reason, lease.number)
         if facts is None:
             facts = PageFacts(str(lease.node))
-            if self.explorer.placed:  # what a URL says of itself need not be kept; this does
+            if self.driver.reads_urls:  # what a URL says of itself need not be kept; this does
                 data["places"] = [(link.place or _NOWHERE)[:2] for link in visit.links]
         elif not facts.fresh:
             data["fresh"] = False
         if visit.records:
             data["records"] = list(visit.records)
         targets, scores = self._links(lease, number, visit.links, 0 if facts.level else 1)
-        places = pack_places(visit.links) if self.explorer.placed else None
+        places = pack_places(visit.links) if self.driver.reads_urls else None
         mark = facts.fingerprint
         self.journal.add(
             "pages",
@@ -297,7 +298,7 @@ class Logbook:
     ) -> tuple[bytes, bytes]:
         """The links as arrays; nodes seen for the first time become known."""
         depth = self.depths[number] + step
-        targets = self.explorer.linked
+        targets = self.driver.linked
         known = len(self.status)
         new = []
         for target, link in zip(targets, links, strict=True):
@@ -314,14 +315,14 @@ class Logbook:
     def clock(self, lease: Lease, group: Group, seconds: float) -> None:
         """A request for this lease was answered after so many seconds by this group: the model
         hears of it, where it listens, when the lease is settled."""
-        if self.explorer.timed:
+        if self.driver.reads_times:
             self._trips.setdefault(lease.number, []).append((group, round(1e6 * seconds)))
 
     def _clocked(self, lease: Lease) -> str:
         """Tell the model the round trips of a lease; what the log says of them, as JSON."""
         told: list[str] = []
         for group, micros in self._trips.pop(lease.number):
-            self.explorer.clock(group, micros / 1e6)
+            self.driver.clock(group, micros / 1e6)
             told.append(str(micros) if group == lease.group else json.dumps([group, micros]))
         return f"[{','.join(told)}]"
 
@@ -332,7 +333,7 @@ class Logbook:
 
     def raise_budget(self, budget: Budget) -> None:
         """Go on under another limit."""
-        self.explorer.account.budget = budget
+        self.driver.account.budget = budget
         units = {
             unit: getattr(budget, unit)
             for unit in ("requests", "bytes", "seconds", "cost")
@@ -385,13 +386,13 @@ class Logbook:
     def catch_up(self) -> list[Lease]:
         """Bring all parts to where the log of the run ends; the leases that are open then."""
         database = self.run.database
-        nodes = Nodes(database, grouped=self.explorer.grouped)
+        nodes = Nodes(database, grouped=self.driver.grouped)
         since = self.parts.restore(self.run, nodes)
         for row in nodes_since(database, len(self.status)):
             self.know(row.name, row.group or None, row.depth)
         for _ in self.parts.retell(self.run, nodes, since):
             pass
-        self._dice = self.explorer.dice
+        self._dice = self.driver.dice
         return [nodes.lease(row) for row in open_leases(database)]
 
     def hear(self, entry: Entry) -> None:
@@ -424,15 +425,15 @@ class LogbookView:
     """What a source sees of a logbook (a ``CrawlView``)."""
 
     def __init__(self, logbook: Logbook) -> None:
-        explorer = logbook.explorer
+        driver = logbook.driver
         self._logbook = logbook
-        self.registry = explorer.register
-        self.number_of = explorer.number_of
+        self.register = driver.register
+        self.number_of = driver.number_of
         self.became = logbook.became
         self.refuse = logbook.journal.refuse
         self.clock = logbook.clock
-        self.reads_words = explorer.estimator.reads_words()
-        self.reads_urls = explorer.placed
+        self.reads_words = driver.reads_words
+        self.reads_urls = driver.reads_urls
 
     @property
     def status(self) -> bytearray:

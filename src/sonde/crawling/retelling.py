@@ -20,7 +20,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sonde import snapshot
 from sonde.budgets import Budget
 from sonde.crawling.settings import SETTINGS, Settings
 from sonde.errors import InputError
@@ -207,16 +206,15 @@ class _Told:
         self._explorer = explorer
 
     def capture(self) -> Arrays | None:
-        state = snapshot.capture(self._explorer)
-        if state is None:
+        arrays = self._explorer.driver.capture()
+        if arrays is None:
             return None
-        budget = facts_to_array(asdict(self._explorer.account.budget))
-        return {"state": np.frombuffer(state, dtype=np.uint8), "budget": budget}
+        return {**arrays, "budget": facts_to_array(asdict(self._explorer.driver.account.budget))}
 
     def restore(self, arrays: Arrays, nodes: Nodes) -> bool:
-        if not snapshot.restore(self._explorer, arrays["state"].tobytes(), nodes.names):
+        if not self._explorer.driver.restore(arrays, nodes.names):
             return False
-        self._explorer.account.budget = Budget(**facts_from_array(arrays["budget"]))
+        self._explorer.driver.account.budget = Budget(**facts_from_array(arrays["budget"]))
         return True
 
     def hear(self, entry: Entry) -> None:
@@ -224,21 +222,21 @@ class _Told:
         if entry.kind == "seed":
             explorer.add_seeds([Link(entry.node, group=entry.group)])
         elif entry.kind == "budget":
-            explorer.account.budget = Budget(**data)
+            explorer.driver.account.budget = Budget(**data)
         elif entry.kind in ("time", "lost"):
             explorer.spend(spend_of(data))
         elif lease is not None:
             if entry.kind == "lease":
-                explorer.relet(lease, spend_of(data.get("hold")))
+                explorer.driver.relet(lease, spend_of(data.get("hold")))
             elif entry.kind == "extend":
                 explorer.extend(lease, spend_of(data))
             elif entry.outcome is not None:
                 for trip in data.get("rtt", ()):
                     group, micros = (entry.group, trip) if isinstance(trip, int) else trip
-                    explorer.clock(group, micros / 1e6)
+                    explorer.driver.clock(group, micros / 1e6)
                 explorer.tell(lease, entry.outcome)
         if "dice" in data:
-            explorer.dice = tuple(data["dice"])
+            explorer.driver.dice = tuple(data["dice"])
 
 
 class Parts:
@@ -275,7 +273,7 @@ class Parts:
     ) -> Iterator[Entry]:
         """Tell the log after one position and before another, or to its end. Each entry is given
         out before the parts hear it."""
-        nodes.begin_at(self.explorer.known)
+        nodes.begin_at(self.explorer.driver.known)
         for row in rows_since(run.database, since):
             if row.seq == before:
                 break
@@ -329,7 +327,7 @@ def moments(
     found: list[Moment] = []
     changed: int | None = None
     try:
-        nodes = Nodes(run.database, grouped=explorer.grouped, named=False)
+        nodes = Nodes(run.database, grouped=explorer.driver.grouped, named=False)
         parts = Parts(explorer)
         since = 0 if from_start else parts.restore(run, nodes, before)
         for entry in parts.retell(run, nodes, since, before):

@@ -176,11 +176,11 @@ class Session:
         are leased again first."""
         logbook, explorer = self.logbook, self.logbook.explorer
         for lease in leases:
-            held = explorer.held(lease)
+            held = explorer.driver.held(lease)
             logbook.tell(lease, Failure("interrupted", retry=True, spent=held), interrupt=True)
             self.meter.add(Settled(lease.number, lease.node, "interrupt", requests=held.requests))
             logbook.again.append(lease)
-        account = explorer.account
+        account = explorer.driver.account
         if self.run.power_lost:
             lost = self.run.journal.reserved - account.spent.requests
             lost = int(min(lost, account.left("requests")))
@@ -249,10 +249,10 @@ def resumed_run(
         session = _request_of(run, path, source, options, settings).session(run)
         explorer = session.logbook.explorer
         session.settle_interrupted(session.logbook.catch_up())
-        if not explorer.known:  # killed before the first commit
+        if not explorer.driver.known:  # killed before the first commit
             session.add_seeds()
         if budget is not None:
-            session.logbook.raise_budget(raised(explorer.account.budget, budget))
+            session.logbook.raise_budget(raised(explorer.driver.account.budget, budget))
         session.notice = session.hooks.recall()
         run.journal.meta("stop", None)
         run.journal.commit()

@@ -2,7 +2,7 @@
 
 Each function asks one question of a ``RunReader`` and gives records that print and serialise.
 
-How well visits were ordered (see ``sonde.judging``): they count in the order in which they were
+How well visits were ordered (see ``sonde.metrics``): they count in the order in which they were
 told; with several in flight, the successor of a visit is the next one told, which may have been
 asked for before.
 """
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sonde.errors import InputError
-from sonde.judging import Merit, Steps, judge
+from sonde.metrics import Merit, MeritSteps, judge
 from sonde.store.reader import RunReader
 
 RANKED = 100
@@ -276,7 +276,7 @@ class JudgedRun:
     """The measures after each visit; ``leases`` names the visits."""
 
     leases: npt.NDArray[np.int64]
-    steps: Steps
+    steps: MeritSteps
 
 
 def judged(database: sqlite3.Connection, threshold: float = 0.0) -> JudgedRun:
