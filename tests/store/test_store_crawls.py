@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from store_runs import told_again
 
 from sonde import cli
 from sonde.cli import explain, export, show
-from sonde.cli.hindsight import explorer_of, hindsight, retold
 from sonde.crawling import Crawl, CrawlResult
+from sonde.crawling.retelling import moments
 from sonde.errors import InputError
 from sonde.simulation import simulate
 from sonde.sources.graph import Graph
@@ -181,14 +182,15 @@ def test_another_library_reads_the_archive(folder: Path) -> None:
 
 def test_predictions_are_found_again_by_telling_the_log(result: CrawlResult, folder: Path) -> None:
     with RunReader(folder) as run:
-        explorer = explorer_of(run)
-        leases = [entry.lease for entry in retold(run, explorer) if entry.kind == "lease"]
+        explorer, entries = told_again(run)
         assert explorer.total == result.total
-        assert explorer.account.spent.requests == result.requests
-        picked = [lease for lease in leases if lease is not None and lease.arm >= 0]
+        assert explorer.driver.account.spent.requests == result.requests
+        asked = [(each, each.lease) for each in entries if each.kind == "lease" and each.lease]
+        picked = [(entry, lease) for entry, lease in asked if lease.arm >= 0]
         assert picked
-        for lease in picked[:: max(1, len(picked) // 5)]:
-            moment = hindsight(run, explorer_of(run), str(lease.node), lease.number)[-1]
+        for entry, lease in picked[:: max(1, len(picked) // 5)]:
+            assert entry.number is not None
+            moment = moments(run, entry.number, before=entry.seq)[-1]
             assert moment.opinions[lease.arm].estimate == lease.predicted
 
 

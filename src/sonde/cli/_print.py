@@ -9,10 +9,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 
 def harmless(text: str, width: int | None = None) -> str:
     """The text in one line, what cannot be seen written as an escape, at most so wide."""
@@ -51,6 +47,11 @@ def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A table; a head that begins with ``>`` is a column aligned to the right."""
     cells = [[harmless(cell) for cell in row] for row in rows]
     if sys.stdout.isatty():
+        # As slow to import as NumPy, and a program that reads the output needs none of it.
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
         table = Table(box=None, header_style="bold", pad_edge=False)
         for head in heads:
             table.add_column(

@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import json
 import sys
-from dataclasses import fields
+from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from sonde.cli._signals import heeding_signals
 from sonde.cli.ending import print_best, say_end
 from sonde.crawling import Crawl, CrawlResult, Settings, read_config
 from sonde.crawling.crawler import new_loop
+from sonde.crawling.settings import SETTINGS, Setting
 from sonde.crawling.setup import CrawlRequest
 from sonde.errors import InputError
 from sonde.sources.kinds import chosen, kind_named
@@ -35,7 +36,6 @@ A secret (password, cookie, token) is given as env:VARIABLE or file:PATH, and be
 """
 
 _TICK = 0.25
-_KEY = "~/.config/sonde/pseudonyms.key"
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -68,82 +68,49 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add("--dry-run", action="store_true", help="say what would be done and what it would cost")
     add("--json", action="store_true", help="print events, one JSON object a line")
 
-    what = parser.add_argument_group("what to bring")
-    what.add_argument("--topic", help="phrases separated by commas")
-    what.add_argument("--scorer", metavar="SPEC", help="keywords, bm25, regex:PATTERN, ...")
-    what.add_argument("--allow-pickle", action="store_true", default=None)
-    what.add_argument("--estimator", metavar="SPEC")
-    what.add_argument("--strategy", metavar="SPEC")
-    what.add_argument("--objective", metavar="NAME")
-    what.add_argument("--seed", type=int, metavar="N", help="of the dice")
-
-    cost = parser.add_argument_group("what it may cost")
-    cost.add_argument("--budget", metavar="N", help="requests; +N on resume for so many more")
-    cost.add_argument("--bytes", type=int, metavar="N")
-    cost.add_argument("--seconds", metavar="T", help="such as 90s or 2h")
-    cost.add_argument("--requests", type=int, metavar="K", help="a rate plan: K requests a host")
-    cost.add_argument("--per", metavar="D", help="... in each window, such as 15m")
-    cost.add_argument("--for", dest="duration", metavar="T", help="... for so long, such as 7d")
-    cost.add_argument("--host-budget", type=int, metavar="N")
-    cost.add_argument("--domain-budget", type=int, metavar="N")
-    cost.add_argument(
-        "--stop-when-harvest-below",
-        nargs="+",
-        metavar=("X", "over N"),
-        help="end when a request brings less than X on average: X over N requests",
-    )
-
-    where = parser.add_argument_group("what belongs to it")
-    where.add_argument("--scope", choices=("host", "domain", "prefix", "web"))
-    where.add_argument("--host", dest="hosts", action="append", metavar="HOST")
-    where.add_argument("--domain", dest="domains", action="append", metavar="DOMAIN")
-    where.add_argument("--prefix", dest="prefixes", action="append", metavar="URL")
-    where.add_argument("--language", dest="languages", action="append", metavar="CODE")
-    where.add_argument("--type", dest="types", action="append", metavar="MIME")
-    where.add_argument("--depth", type=int, metavar="N")
-    where.add_argument("--ignore-nofollow", dest="nofollow", action="store_false", default=None)
-
-    how = parser.add_argument_group("how to ask")
-    how.add_argument("--delay", type=float, metavar="S", help="between requests to a host")
-    how.add_argument("--concurrency", type=int, metavar="N", help="requests in flight at most")
-    how.add_argument("--per-host", type=int, metavar="N", help="connections to one host")
-    how.add_argument("--retries", type=int, metavar="N")
-    how.add_argument("--redirects", type=int, metavar="N")
-    how.add_argument("--timeout", type=float, metavar="S")
-    how.add_argument("--max-size", type=int, metavar="BYTES", help="of one page")
-    how.add_argument("--contact", metavar="WHO", help="a URL or an e-mail address for servers")
-    how.add_argument("--user-agent", metavar="TEXT")
-    how.add_argument("--header", dest="headers", action="append", metavar="[HOST ]NAME: VALUE")
-    how.add_argument("--cookie", dest="cookies", action="append", metavar="HOST NAME=SECRET")
-    how.add_argument("--auth", action="append", metavar="HOST USER:SECRET")
-    how.add_argument("--proxy", metavar="URL")
-    how.add_argument("--ca-file", metavar="FILE")
-    how.add_argument(
-        "--allow-private",
-        action="store_true",
-        default=None,
-        help="also loopback and private addresses: for one's own network",
-    )
-    keep = parser.add_argument_group("what to keep")
-    keep.add_argument("--no-pages", dest="pages", action="store_false", default=None)
-    keep.add_argument("--no-text", dest="text", action="store_false", default=None)
-    keep.add_argument(
-        "--pseudonymise",
-        nargs="?",
-        const=f"file:{_KEY}",
-        metavar="KEY",
-        help="keep names out of the run folder; the key is env:VARIABLE or file:PATH, which is"
-        f" made if it is not there (default: {_KEY})",
-    )
+    add_settings(parser)
     parser.set_defaults(run=run)
 
 
-_OPTIONS = tuple(field.name for field in fields(Settings) if not field.name.startswith("harvest"))
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """Add an option for each setting, under the heading of its family."""
+    groups: dict[str, argparse._ArgumentGroup] = {}
+    for each in fields(Settings):
+        declared = SETTINGS[each.name]
+        if declared.family not in groups:
+            groups[declared.family] = parser.add_argument_group(declared.family)
+        if declared.flag is not None:
+            flag = declared.flag or f"--{each.name.replace('_', '-')}"
+            groups[declared.family].add_argument(flag, dest=each.name, **_spelling(each, declared))
+        elif each.name == "harvest_below":  # one option for two settings
+            groups[declared.family].add_argument(
+                "--stop-when-harvest-below",
+                nargs="+",
+                metavar=("X", "over N"),
+                help="end when a request brings less than X on average: X over N requests",
+            )
+
+
+def _spelling(setting: Field[Any], declared: Setting) -> dict[str, Any]:
+    """How the option of a setting is read."""
+    told: dict[str, Any] = {"help": declared.help}
+    if isinstance(setting.default, bool):
+        action = "store_false" if setting.default else "store_true"
+        return told | {"action": action, "default": None}
+    told |= {"metavar": declared.metavar, "choices": declared.choices}
+    if isinstance(setting.default, tuple):
+        told["action"] = "append"
+    elif setting.name != "budget":  # +N is no number
+        kinds = str(setting.type).split(" | ")
+        told["type"] = str if "str" in kinds else int if "int" in kinds else float
+    if declared.const is not None:
+        told |= {"nargs": "?", "const": declared.const}
+    return told
 
 
 def run(args: argparse.Namespace) -> int:
     """Crawl, or say what would be done."""
-    given = {name: value for name in _OPTIONS if (value := getattr(args, name)) is not None}
+    given = {name: value for name in SETTINGS if (value := getattr(args, name, None)) is not None}
     given |= _harvest(args.stop_when_harvest_below)
     seeds = _lines() if args.seeds == ["-"] else list(args.seeds)
     if args.resume:

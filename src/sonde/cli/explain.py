@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from sonde.cli._print import amount, harmless, number, print_table
-from sonde.cli.hindsight import Moment, explorer_of, hindsight
-from sonde.errors import InputError
+from sonde.crawling.retelling import Moment, moments
+from sonde.errors import InputError, SpecError
 from sonde.sources.kinds import kind_named, possible_names
+from sonde.store.history import position_of
 from sonde.store.reader import RunReader
 from sonde.store.summary import RANKED
 from sonde.store.trace import Attempt, Trace, trace
@@ -44,6 +45,11 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     parser.add_argument("run_folder", metavar="run", type=Path, help="a run folder")
     parser.add_argument("url", metavar="URL", help="the page")
     parser.add_argument("--at", type=int, metavar="LEASE", help="as seen before this lease")
+    parser.add_argument(
+        "--from-start",
+        action="store_true",
+        help="every change of opinion, also before the run's checkpoint: tells all of the log",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(run=run)
 
@@ -55,26 +61,37 @@ def run(args: argparse.Namespace) -> int:
         for name in possible_names(reader.meta("config") or {}, args.url):
             if found.state == "unknown":
                 found = trace(reader, name)
-        if args.at is not None and not reader.count(
-            "SELECT count(*) FROM leases WHERE number = ?", args.at
-        ):
-            raise InputError(f"{args.run_folder}: there is no lease {args.at}")
-        moments = [] if found.number is None else _moments(reader, found.url, args.at)
+        before = _decision(reader, found, args.at)
+        thought = _thought(reader, found, before, args.from_start)
         if args.json:
-            print(json.dumps(asdict(found) | {"estimates": [asdict(each) for each in moments]}))
+            print(json.dumps(asdict(found) | {"estimates": [asdict(each) for each in thought]}))
         else:
-            _print(reader, found, moments, args.at)
+            _print(reader, found, thought, args.at)
     return 1 if found.state == "unknown" else 0
 
 
-def _moments(reader: RunReader, url: str, before: int | None) -> list[Moment]:
+def _decision(reader: RunReader, found: Trace, at: int | None) -> int | None:
+    """The position in the log before which the model is looked at; ``None`` for its end."""
+    if at is None:
+        if not found.attempts or found.state == "frontier":
+            return None
+        return position_of(reader.database, found.attempts[-1].lease)
+    position = position_of(reader.database, at)
+    if position is None:
+        raise InputError(f"{reader.folder}: there is no lease {at}")
+    return position
+
+
+def _thought(reader: RunReader, found: Trace, before: int | None, from_start: bool) -> list[Moment]:
+    """What the model thought of the node."""
+    if found.number is None:
+        return []
     try:
-        explorer = explorer_of(reader)
-    except InputError as error:
+        return moments(reader, found.number, before=before, from_start=from_start)
+    except SpecError as error:
         # An estimator or objective that a program brought along is not in the folder.
         print(f"sonde: without estimates, the model cannot be made anew: {error}", file=sys.stderr)
         return []
-    return hindsight(reader, explorer, url, before)
 
 
 def _print(reader: RunReader, found: Trace, moments: list[Moment], at: int | None) -> None:

@@ -22,6 +22,7 @@ from sonde.store.export import (
     export_graphml,
     export_lines,
     export_parquet,
+    kept_pages,
     write_lines,
 )
 from sonde.store.reader import RunReader
@@ -95,8 +96,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _export_lines(reader: RunReader, target: str, markdown: bool) -> None:
-    archived = reader.count("SELECT count(warc) FROM pages")
-    if markdown and not archived and reader.count("SELECT count(*) FROM pages"):
+    archived, pages = kept_pages(reader)
+    if markdown and pages and not archived:
         raise InputError(f"{reader.folder}: kept no pages, and Markdown is made of them")
     prose = _prose(markdown)
     if archived and not markdown and find_spec("resiliparse") is None:

@@ -8,6 +8,7 @@ from dataclasses import MISSING, Field, fields
 from typing import Any
 
 from sonde.cli._print import harmless
+from sonde.crawling.settings import heeded
 from sonde.errors import InputError
 from sonde.sources.kind import Kind
 from sonde.sources.kinds import BUILT_IN, built_in, loaded, offered
@@ -58,7 +59,7 @@ def _described(kind: Kind[Any], package: str) -> dict[str, Any]:
         "summary": kind.summary,
         "nodes": kind.nouns[1],
         "place": kind.place,
-        "settings": sorted(kind.heeds),
+        "settings": sorted(heeded(kind.heeds)),
         "options": {field.name: _option(field) for field in fields(kind.options)},
     }
 

@@ -13,12 +13,13 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from sonde.budgets import Budget
 from sonde.crawling.driver import Driver
 from sonde.crawling.events import Progress, Settled, Stopped
 from sonde.crawling.result import CrawlResult
+from sonde.crawling.settings import CrawlSettings, ResumeSettings
 from sonde.crawling.setup import Session, new_run, resumed_run
 from sonde.errors import StoreError
 from sonde.protocols import Source
@@ -50,7 +51,7 @@ class Crawl:
         options: Mapping[str, Any] | None = None,
         path: str | Path | None = None,
         on_event: Callable[[Settled | Stopped], None] | None = None,
-        **settings: Any,
+        **settings: Unpack[CrawlSettings],
     ) -> None:
         self._begin: Callable[[], Session] = lambda: new_run(
             source, seeds, options or {}, path, settings
@@ -66,14 +67,15 @@ class Crawl:
         options: Mapping[str, Any] | None = None,
         budget: int | str | Budget | None = None,
         on_event: Callable[[Settled | Stopped], None] | None = None,
-        **objects: Any,
+        **settings: Unpack[ResumeSettings],
     ) -> Crawl:
         """Go on with a run. ``budget`` is a new limit, or ``"+500"`` for so much more.
 
-        What was given as an object (source, scorer, estimator) must be given again.
+        What was given as an object (source, scorer, estimator) must be given again. Other settings
+        may change where no decision of the run rests on them.
         """
         crawl = cls.__new__(cls)
-        crawl._begin = lambda: resumed_run(path, source, options or {}, budget, objects)
+        crawl._begin = lambda: resumed_run(path, source, options or {}, budget, settings)
         crawl._reset(on_event)
         return crawl
 
@@ -125,13 +127,11 @@ class Crawl:
             driver = self.driver = Driver(
                 logbook,
                 session.hooks,
+                session.meter,
                 concurrency=session.settings.concurrency,
                 harvest_below=session.settings.harvest_below,
-                harvest_over=session.settings.harvest_over,
                 on_settled=self._heard,
             )
-            if session.resumed:
-                driver.meter.recall(run.database)
             session.connect(driver.wake)
             with _seldom_collected():
                 reason = await driver.run()
@@ -140,7 +140,7 @@ class Crawl:
             session.hooks.leave()
             run.journal.commit()
             if self._on_event is not None:
-                spent = logbook.explorer.account.spent.requests
+                spent = logbook.explorer.driver.account.spent.requests
                 explorer = logbook.explorer
                 self._on_event(Stopped(reason, spent, explorer.visits, explorer.total))
             self.result = CrawlResult.of(run, reason, logbook.explorer)
@@ -232,10 +232,10 @@ def _seldom_collected() -> Iterator[None]:
 def crawl(
     source: str | Iterable[str] | Source,
     *,
-    topic: str | None = None,
-    budget: int | Budget | None = None,
+    seeds: Iterable[str] = (),
+    options: Mapping[str, Any] | None = None,
     path: str | Path | None = None,
-    **settings: Any,
+    **settings: Unpack[CrawlSettings],
 ) -> CrawlResult:
     """Crawl from a URL (or several, or over a source) for a topic under a budget, to the end."""
-    return Crawl(source, path=path, topic=topic, budget=budget, **settings).run_to_end()
+    return Crawl(source, seeds=seeds, options=options, path=path, **settings).run_to_end()

@@ -71,10 +71,10 @@ class Driver:
         self,
         logbook: Logbook,
         hooks: SourceHooks,
+        meter: ProgressMeter,
         *,
         concurrency: int,
         harvest_below: float | None = None,
-        harvest_over: int = 200,
         on_settled: Callable[[Settled], None] = lambda settled: None,
     ) -> None:
         self.logbook = logbook
@@ -85,7 +85,7 @@ class Driver:
         self.concurrency = concurrency
         self.harvest_below = harvest_below
         self.on_settled = on_settled
-        self.meter = ProgressMeter(self.explorer, harvest_over)
+        self.meter = meter
         self.cutting = ""
         self.stopping = ""
         self._pending: list[Settled] = []
@@ -118,7 +118,7 @@ class Driver:
     def commit(self) -> None:
         """Make safe all that happened, and report it."""
         self.hooks.before_commit()
-        self.logbook.journal.commit()
+        self.logbook.commit()
         self._committed = time.monotonic()
         pending, self._pending = self._pending, []
         for settled in pending:
@@ -165,7 +165,7 @@ class Driver:
         if isinstance(self._error, StoreError):
             return  # nothing can be written: what is open is settled when the run is resumed
         for allowance in list(self._open.values()):  # cut before it began, or broken
-            held = self.explorer.held(allowance.lease)
+            held = self.explorer.driver.held(allowance.lease)
             self._settle(allowance, Failure("interrupted", retry=True, spent=held), True)
         self.commit()
 
@@ -183,11 +183,10 @@ class Driver:
             if lease is None:
                 break
             self.pace.reserve(lease.group)
-            number = self.explorer.number_of(lease.node)
+            number = self.explorer.driver.number_of(lease.node)
             assert number is not None
-            allowance = self._open[lease.number] = LeaseAllowance(
-                self, lease, self.logbook.depths[number]
-            )
+            allowance = LeaseAllowance(self, lease, self.logbook.depths[number])
+            self._open[lease.number] = allowance
             allowances.append(allowance)
         return allowances
 
@@ -195,7 +194,7 @@ class Driver:
         """Why nothing more can happen, now that nothing is in flight; ``None`` to go on."""
         if self.stopping:
             return self.stopping
-        account = self.explorer.account
+        account = self.explorer.driver.account
         if not self.explorer.frontier_size:
             return "frontier"
         if account.left("seconds") <= 0:
@@ -216,7 +215,7 @@ class Driver:
             soonest = self.pace.next_time()
             if soonest is not None:
                 until = min(until, soonest)
-        left = self.explorer.account.left("seconds")
+        left = self.explorer.driver.account.left("seconds")
         until = min(until, self._charged + left)
         try:
             async with asyncio.timeout(max(0.0, until - now)):
@@ -230,15 +229,15 @@ class Driver:
 
     def _charge_time(self, *, last: bool = False) -> None:
         """Book the time that went, where time is limited."""
-        if self.explorer.account.budget.seconds is None:
+        if self.explorer.driver.account.budget.seconds is None:
             return
         now = time.monotonic()
-        left = self.explorer.account.left("seconds")
+        left = self.explorer.driver.account.left("seconds")
         elapsed = now - self._charged
         if elapsed >= _TIME_CHARGED or elapsed >= left or last:
             self.logbook.spend(Spend(seconds=elapsed))
             self._charged = now
-        if self.explorer.account.left("seconds") <= 0 and not self.stopping:
+        if self.explorer.driver.account.left("seconds") <= 0 and not self.stopping:
             self.cut("time")
 
     # -- one visit -----------------------------------------------------------------------------
@@ -248,9 +247,10 @@ class Driver:
         interrupt = False
         try:
             outcome = await self.source.visit(allowance.lease.node, allowance)
-            outcome = self.hooks.forgotten.left_out(outcome)
+            if self.hooks.forgotten.digests:
+                outcome = self.hooks.forgotten.left_out(outcome)
         except asyncio.CancelledError:
-            held = self.explorer.held(allowance.lease)
+            held = self.explorer.driver.held(allowance.lease)
             outcome = Failure("interrupted", retry=True, spent=held)
             interrupt = True
         except SondeError as error:
@@ -272,7 +272,7 @@ class Driver:
         if allowance.taken and not interrupt:
             size = allowance.received
             if self.logbook.hold.bytes:
-                size = min(size, self.explorer.held(lease).bytes)
+                size = min(size, self.explorer.driver.held(lease).bytes)
             spent = Spend(allowance.taken, size, cost=outcome.spent.cost)
             if spent != outcome.spent:
                 outcome = replace(outcome, spent=spent)

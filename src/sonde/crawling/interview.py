@@ -16,25 +16,36 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from sonde.budgets import Budget
 from sonde.crawling.logbook import Logbook
-from sonde.crawling.retelling import replay
-from sonde.crawling.settings import Settings
+from sonde.crawling.retelling import explorer_of
+from sonde.crawling.settings import Settings, spelt_out
 from sonde.crawling.setup import raised
 from sonde.errors import InputError
-from sonde.explorer import Explorer
-from sonde.protocols import DROPPED, VISITED, WAITING, Source
+from sonde.estimators import Estimator
+from sonde.protocols import DROPPED, VISITED, WAITING, CustomEstimator, Objective, Source
 from sonde.records import Failure, Lease, Link, Outcome, Skip, Spend
 from sonde.sources.context import SourceContext
 from sonde.sources.facts import PageFacts, PageVisit
 from sonde.sources.kind import Kind, NoOptions
 from sonde.store.forgetting import PREFIX, Forgotten
 from sonde.store.run import Run
+from sonde.strategies import Strategy
 
-SETTINGS = ("estimator", "strategy", "objective", "seed", "budget")
-"""The settings that mean something here."""
+
+class InterviewSettings(TypedDict, total=False):
+    """The settings that mean something here."""
+
+    estimator: str | Estimator | CustomEstimator
+    strategy: str | Strategy
+    objective: str | Objective
+    seed: int
+    budget: int | Budget | None
+
+
+SETTINGS = tuple(InterviewSettings.__annotations__)
 
 LONGEST = 500
 """A name or a note has at most so many characters."""
@@ -79,13 +90,15 @@ class Interview:
     # -- beginning -----------------------------------------------------------------------------
 
     @classmethod
-    def begin(cls, path: str | Path | None, seeds: Iterable[str], **settings: Any) -> Interview:
+    def begin(
+        cls, path: str | Path | None, seeds: Iterable[str], **settings: Unpack[InterviewSettings]
+    ) -> Interview:
         """Make a run. ``settings`` are those of ``SETTINGS``; the budget counts questions."""
-        told = _settings(settings)
+        told = _settings(dict(settings))
         starts = list(dict.fromkeys(checked_name(seed) for seed in seeds))
         if not starts:
             raise InputError("nobody to begin with: name at least one seed")
-        explorer = _explorer(told)
+        explorer = explorer_of(told, grouped=False)
         kind = {"grouped": False, "nouns": list(People.nouns)}
         made = {"source": People.name, "options": {}, "seeds": starts, "kind": kind}
         run = Run.create(path, told.as_data() | made)
@@ -109,11 +122,11 @@ class Interview:
                     f" sonde crawl {path} --resume goes on with it"
                 )
             told = _settings({name: config[name] for name in SETTINGS if name in config})
-            logbook = Logbook(_explorer(told), run, Spend(requests=1))
-            waiting = replay(logbook)
-            account = logbook.explorer.account
+            logbook = Logbook(explorer_of(told, grouped=False), run, Spend(requests=1))
+            waiting = logbook.catch_up()
+            account = logbook.explorer.driver.account
             logbook.journal.sent = account.spent.requests + account.held.requests
-            if not logbook.explorer.known:  # killed before the first commit
+            if not logbook.explorer.driver.known:  # killed before the first commit
                 logbook.add_seeds((seed, None) for seed in config["seeds"])
             if budget is not None:
                 logbook.raise_budget(raised(account.budget, budget))
@@ -136,7 +149,7 @@ class Interview:
             self.waiting[str(lease.node)] = lease
             new.append(lease)
         self.run.journal.meta("stop", None if self.waiting else self.explorer.stop_reason)
-        self.run.journal.commit()
+        self.logbook.commit()
         return new
 
     def tell(self, name: str, outcome: Outcome, note: str = "") -> Told:
@@ -159,12 +172,12 @@ class Interview:
                 outcome.score, outcome.links, outcome.records, outcome.spent, facts=facts
             )
             outcome = Forgotten.of(self.run.meta("forgotten")).left_out(outcome)
-        known = self.explorer.known
+        known = self.explorer.driver.known
         gain = self.logbook.tell(lease, outcome)
         del self.waiting[name]
-        self.run.journal.commit()
+        self.logbook.commit()
         total = self.explorer.total
-        return Told(lease.number, name, kind, gain, total, self.explorer.known - known)
+        return Told(lease.number, name, kind, gain, total, self.explorer.driver.known - known)
 
     def _not_asked(self, name: str) -> str:
         became = self.logbook.became(name)
@@ -175,7 +188,9 @@ class Interview:
         if became == WAITING:
             why = f"{name!r} is known, but was not asked"
         else:
-            known = [str(self.explorer.node_of(n)) for n in range(self.explorer.known)]
+            known = [
+                str(self.explorer.driver.node_of(n)) for n in range(self.explorer.driver.known)
+            ]
             near = difflib.get_close_matches(name, known, 1)
             why = f"{name!r} is not known" + (f" (did you mean {near[0]!r}?)" if near else "")
         if not self.waiting:
@@ -253,10 +268,4 @@ def _settings(values: dict[str, Any]) -> Settings:
     for name in values:
         if name not in SETTINGS:
             raise InputError(f"{name} is no setting of a run of people ({', '.join(SETTINGS)})")
-    return Settings.of(values)
-
-
-def _explorer(settings: Settings) -> Explorer:
-    return Explorer(
-        settings.estimator, settings.strategy, settings.limits, settings.objective, settings.seed
-    )
+    return Settings.told(spelt_out(values))

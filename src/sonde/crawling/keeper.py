@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from sonde.crawling.retelling import visits_of
 from sonde.net.exchange import Exchange
 from sonde.protocols import KeptPage, Value
 from sonde.records import Node, Visit
-from sonde.store.history import entries, nodes
-from sonde.store.packing import unpacked
+from sonde.store.codec import unpack_text
 from sonde.store.run import Run
 from sonde.store.warc import WarcWriter
 from sonde.store.warcreader import Archived, read_archived
@@ -34,6 +34,8 @@ class RunKeeper:
         self._run = run
         for name, columns in tables.items():
             run.declare(name, columns)
+        self.write = run.journal.extend
+        self.commit = run.journal.commit
 
     def recalled(self, part: str) -> bytes | None:
         row = self._run.database.execute(
@@ -44,20 +46,11 @@ class RunKeeper:
     def keep(self, part: str, state: bytes) -> None:
         self._run.journal.snapshot(_part(part), state)
 
-    def commit(self) -> None:
-        self._run.journal.commit()
-
     def rows(self, table: str) -> Iterator[tuple[Value, ...]]:
         return self._run.declared(table)
 
-    def write(self, table: str, rows: Iterable[Sequence[Value]]) -> None:
-        self._run.journal.extend(table, list(rows))
-
     def visits(self) -> Iterator[tuple[Node, Visit]]:
-        database = self._run.database
-        for entry in entries(database, nodes(database)):
-            if entry.lease is not None and isinstance(entry.outcome, Visit):
-                yield entry.lease.node, entry.outcome
+        return visits_of(self._run.database)
 
     def pages(self) -> Iterator[KeptPage]:
         for (
@@ -79,7 +72,7 @@ class RunKeeper:
         row = self._run.database.execute(
             "SELECT text FROM pages WHERE lease = ?", (lease,)
         ).fetchone()
-        return None if row is None or row[0] is None else unpacked(row[0])
+        return None if row is None or row[0] is None else unpack_text(row[0])
 
     def retried(self) -> Iterator[tuple[str, int]]:
         return iter(self._run.database.execute(_RETRIED).fetchall())
@@ -95,9 +88,11 @@ class RunArchive:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._writer: WarcWriter | None = None
+        self.write: Callable[[Sequence[Exchange], str], str] = self._first
+        """Store exchanges; the place of the last response."""
 
-    def write(self, hops: Sequence[Exchange], cut: str = "") -> str | None:
-        return self._opened().write(hops, cut=cut) if hops else None
+    def _first(self, hops: Sequence[Exchange], cut: str = "") -> str:
+        return self._opened().write(hops, cut)
 
     def read(self, place: str) -> Archived:
         assert self._run.pages is not None
@@ -119,4 +114,5 @@ class RunArchive:
             last = self._run.database.execute(_LAST).fetchone()
             self._writer = WarcWriter(self._run.pages, since=None if last is None else last[0])
             self._run.journal.on_sync = self._writer.sync
+            self.write = self._writer.write
         return self._writer

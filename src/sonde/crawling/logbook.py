@@ -1,8 +1,8 @@
-"""The book: an explorer and the run's journal, kept in step.
+"""The logbook: an explorer and the log of its run, kept in step (a write-ahead log).
 
 Every call that changes the explorer writes its row of the log in the same breath, so that the log
-can be told to a fresh explorer (``resume``) and gives the same state. Nothing here waits, and
-nothing is committed here: the driver says when.
+can be told to a fresh explorer (``retelling``) and gives the same state. Nothing here waits, and
+the driver says when to commit. In a long run a commit leaves a checkpoint now and then.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from typing import Any
 
 import numpy as np
 
-from sonde import snapshot
 from sonde.budgets import Budget
+from sonde.crawling.retelling import Entry, Nodes, Parts
 from sonde.errors import InputError
 from sonde.explorer import Explorer
 from sonde.protocols import DROPPED, LEASED, VISITED, WAITING
 from sonde.records import Failure, Group, Lease, Link, Node, Outcome, Spend, Visit
 from sonde.sources.facts import PageFacts, PageVisit
-from sonde.store.history import pack_places, units_of
-from sonde.store.packing import packed
+from sonde.store.checkpoints import Arrays, facts_from_array, facts_to_array
+from sonde.store.codec import pack_places, pack_targets, pack_text, pack_words, units_of
+from sonde.store.history import nodes_since, open_leases
 from sonde.store.run import Run
-from sonde.store.wording import pack
 
 _MOST_DEEP = 65_535
 _NOWHERE = (None, None)
 
-SNAPSHOT_EVERY = 20_000
-"""Visits until a run leaves its first snapshot: telling that many takes a few seconds."""
+CHECKPOINT_EVERY = 5_000
+"""Visits between two checkpoints: telling that many takes a good part of a second."""
 
-_LARGEST_SNAPSHOT = 900_000_000  # a value in SQLite ends at a thousand million bytes
+_GROWN_BY = 16  # a later one is due when the run has grown by this part: their cost stays a share
 
 
 class Logbook:
@@ -42,6 +42,7 @@ class Logbook:
 
     def __init__(self, explorer: Explorer, run: Run, hold: Spend) -> None:
         self.explorer = explorer
+        self.driver = explorer.driver
         self.run = run
         self.journal = run.journal
         self.hold = hold
@@ -53,12 +54,15 @@ class Logbook:
         self.again: list[Lease] = []  # in flight when the run was killed
         self.last_lease = 0
         self._groups: dict[Group, int] = {}
+        self._group_names: list[Group] = []
         self._trips: dict[int, list[tuple[Group, int]]] = {}  # of open leases, in microseconds
         self._hold_units = units_of(hold)
-        self._dice = explorer.dice
+        self._dice = self.driver.dice
         self._ready: set[Group] | None = None
-        self._next_snapshot = explorer.visits + SNAPSHOT_EVERY
         self._greedy = explorer.strategy.certain == 1.0
+        self.parts = Parts(explorer, logbook=self)
+        """All that follows from the log, and is captured with a checkpoint."""
+        self._checked = 0  # visits at the last checkpoint
 
     # -- nodes ---------------------------------------------------------------------------------
 
@@ -68,6 +72,7 @@ class Logbook:
         self.status.append(WAITING)
         if group not in self._groups:
             self._groups[group] = len(self._groups)
+            self._group_names.append(group)
             self.on_group(group)
         self.waiting[group] = self.waiting.get(group, 0) + 1
 
@@ -77,7 +82,7 @@ class Logbook:
 
     def became(self, node: Node) -> int | None:
         """What became of a node; ``None`` for one never seen."""
-        number = self.explorer.number_of(node)
+        number = self.driver.number_of(node)
         return None if number is None else self.status[number]
 
     def add_seeds(self, seeds: Iterable[tuple[str, Group]]) -> int:
@@ -86,9 +91,9 @@ class Logbook:
         for node, group in seeds:
             if not isinstance(node, str):
                 raise InputError(f"a run keeps nodes as text; {node!r} is not")
-            if self.explorer.number_of(node) is not None:
+            if self.driver.number_of(node) is not None:
                 continue
-            number = self.explorer.known
+            number = self.driver.known
             self.explorer.add_seeds([Link(node, group=group)])
             self.know(node, group, 0)
             self.journal.add("nodes", (number, node, group or "", None, 0))
@@ -102,8 +107,8 @@ class Logbook:
         """Lease the best node, among the ready groups where they are given."""
         explorer = self.explorer
         leases = explorer.ask(1, ready=ready, hold=self.hold)
-        turned = {} if explorer.dice == self._dice else {"dice": list(explorer.dice)}
-        self._dice = explorer.dice
+        turned = {} if self.driver.dice == self._dice else {"dice": list(self.driver.dice)}
+        self._dice = self.driver.dice
         if not leases:
             if turned:
                 self.journal.log("dice", data=turned)
@@ -122,13 +127,13 @@ class Logbook:
                 break
         else:
             return None
-        account = self.explorer.account
+        account = self.driver.account
         if not account.hold(self.hold):
             return None
         account.settle(self.hold, Spend())  # there is enough: to relet holds it again
         self.again.remove(lease)
         repeated = replace(lease, number=self.last_lease + 1)
-        self.explorer.relet(repeated, self.hold)
+        self.driver.relet(repeated, self.hold)
         self._leased(repeated, ready, {})
         return repeated
 
@@ -136,7 +141,7 @@ class Logbook:
         self, lease: Lease, ready: Collection[Group] | None, turned: dict[str, Any]
     ) -> None:
         explorer = self.explorer
-        number = explorer.number_of(lease.node)
+        number = self.driver.number_of(lease.node)
         assert number is not None
         self.last_lease = lease.number
         rank = 1 if ready is None and self._greedy else explorer.rank(lease)
@@ -184,7 +189,7 @@ class Logbook:
         """Hold as much again for a lease; ``False`` when there is not that much."""
         if not self.explorer.extend(lease, self.hold):
             return False
-        number = self.explorer.number_of(lease.node)
+        number = self.driver.number_of(lease.node)
         self.journal.log("extend", lease.number, number, self._hold_units)
         self.journal.sent += self.hold.requests
         return True
@@ -199,7 +204,7 @@ class Logbook:
         data: dict[str, Any] = {}
         trips = self._clocked(lease) if lease.number in self._trips else ""
         gain = explorer.tell(lease, outcome)
-        number = explorer.number_of(lease.node)
+        number = self.driver.number_of(lease.node)
         assert number is not None
         spent = outcome.spent
         if spent.cost:
@@ -242,37 +247,25 @@ class Logbook:
                 lease.number,
             ),
         )
-        if explorer.visits >= self._next_snapshot:
-            self.take_snapshot()
         return gain
-
-    def take_snapshot(self) -> None:
-        """Leave the explorer's state with the run, so that a resume need not tell all of the log.
-
-        The next one is due when the run has grown by a quarter: their cost stays a small share.
-        """
-        self._next_snapshot = self.explorer.visits + self.explorer.visits // 4 + SNAPSHOT_EVERY
-        state = snapshot.capture(self.explorer)
-        if state is not None and len(state) < _LARGEST_SNAPSHOT:
-            self.journal.snapshot("explorer", state)
 
     def _page(self, lease: Lease, number: int, visit: Visit, data: dict[str, Any]) -> None:
         facts = None
         if isinstance(visit, PageVisit):
             facts = visit.facts
             for node, reason in visit.refused:
-                if self.explorer.number_of(node) is None:
+                if self.driver.number_of(node) is None:
                     self.journal.refuse(node, reason, lease.number)
         if facts is None:
             facts = PageFacts(str(lease.node))
-            if self.explorer.placed:  # what a URL says of itself need not be kept; this does
+            if self.driver.reads_urls:  # what a URL says of itself need not be kept; this does
                 data["places"] = [(link.place or _NOWHERE)[:2] for link in visit.links]
         elif not facts.fresh:
             data["fresh"] = False
         if visit.records:
             data["records"] = list(visit.records)
         targets, scores = self._links(lease, number, visit.links, 0 if facts.level else 1)
-        places = pack_places(visit.links) if self.explorer.placed else None
+        places = pack_places(visit.links) if self.driver.reads_urls else None
         mark = facts.fingerprint
         self.journal.add(
             "pages",
@@ -291,12 +284,12 @@ class Logbook:
                 facts.rtt,
                 facts.canonical,
                 facts.flags,
-                packed(facts.text) if isinstance(facts.text, str) else facts.text,
+                pack_text(facts.text) if isinstance(facts.text, str) else facts.text,
                 facts.warc,
                 targets,
                 scores,
                 places,
-                pack(visit.links),
+                pack_words(visit.links),
             ),
         )
 
@@ -305,7 +298,7 @@ class Logbook:
     ) -> tuple[bytes, bytes]:
         """The links as arrays; nodes seen for the first time become known."""
         depth = self.depths[number] + step
-        targets = self.explorer.linked
+        targets = self.driver.linked
         known = len(self.status)
         new = []
         for target, link in zip(targets, links, strict=True):
@@ -317,20 +310,19 @@ class Logbook:
                 known += 1
         if new:
             self.journal.extend("nodes", new)
-        alphas = np.array([link.score for link in links], dtype="<f8")
-        return np.array(targets, dtype="<i4").tobytes(), alphas.tobytes()
+        return pack_targets(targets, links)
 
     def clock(self, lease: Lease, group: Group, seconds: float) -> None:
         """A request for this lease was answered after so many seconds by this group: the model
         hears of it, where it listens, when the lease is settled."""
-        if self.explorer.timed:
+        if self.driver.reads_times:
             self._trips.setdefault(lease.number, []).append((group, round(1e6 * seconds)))
 
     def _clocked(self, lease: Lease) -> str:
         """Tell the model the round trips of a lease; what the log says of them, as JSON."""
         told: list[str] = []
         for group, micros in self._trips.pop(lease.number):
-            self.explorer.clock(group, micros / 1e6)
+            self.driver.clock(group, micros / 1e6)
             told.append(str(micros) if group == lease.group else json.dumps([group, micros]))
         return f"[{','.join(told)}]"
 
@@ -339,22 +331,9 @@ class Logbook:
         self.explorer.spend(spent)
         self.journal.log(kind, data=units_of(spent) or {"requests": 1})
 
-    def ready_was(self, data: dict[str, Any], names: Sequence[Group]) -> None:
-        """What the log says of the ready groups at a lease that is read back."""
-        if data.get("all"):
-            self._ready = None
-        elif "on" in data or "off" in data:
-            now = set() if self._ready is None else self._ready
-            now |= {names[place] for place in data.get("on", ())}
-            self._ready = now - {names[place] for place in data.get("off", ())}
-
-    def caught_up(self) -> None:
-        """The log has been told: go on from its dice."""
-        self._dice = self.explorer.dice
-
     def raise_budget(self, budget: Budget) -> None:
         """Go on under another limit."""
-        self.explorer.account.budget = budget
+        self.driver.account.budget = budget
         units = {
             unit: getattr(budget, unit)
             for unit in ("requests", "bytes", "seconds", "cost")
@@ -362,20 +341,99 @@ class Logbook:
         }
         self.journal.log("budget", data=units)
 
+    # -- safe, and found again -----------------------------------------------------------------
+
+    def commit(self) -> None:
+        """Make safe all that was told."""
+        visits = self.explorer.visits
+        if visits - self._checked >= max(CHECKPOINT_EVERY, self._checked // _GROWN_BY):
+            self._checked = visits
+            state = self.parts.captured()
+            if state is not None:
+                self.run.checkpoint(state)
+        self.journal.commit()
+
+    def capture(self) -> Arrays:
+        """What became of nodes, as numbers."""
+        place = self._groups
+        facts = {
+            "groups": list(place),
+            "waiting": [self.waiting[group] for group in place],
+            "ready": None if self._ready is None else sorted(place[each] for each in self._ready),
+            "last_lease": self.last_lease,
+        }
+        return {
+            "depths": np.frombuffer(self.depths, dtype=np.uint16).copy(),
+            "status": np.frombuffer(self.status, dtype=np.uint8).copy(),
+            "facts": facts_to_array(facts),
+        }
+
+    def restore(self, arrays: Arrays, nodes: Nodes) -> bool:
+        """Take on what was captured."""
+        facts = facts_from_array(arrays["facts"])
+        groups: list[Group] = facts["groups"]
+        self.depths = array("H", arrays["depths"].tobytes())
+        self.status = bytearray(arrays["status"].tobytes())
+        self._groups = {group: number for number, group in enumerate(groups)}
+        self._group_names = groups
+        self.waiting = dict(zip(groups, facts["waiting"], strict=True))
+        ready = facts["ready"]
+        self._ready = None if ready is None else {groups[number] for number in ready}
+        self.last_lease = facts["last_lease"]
+        self._checked = self.explorer.visits
+        return True
+
+    def catch_up(self) -> list[Lease]:
+        """Bring all parts to where the log of the run ends; the leases that are open then."""
+        database = self.run.database
+        nodes = Nodes(database, grouped=self.driver.grouped)
+        since = self.parts.restore(self.run, nodes)
+        for row in nodes_since(database, len(self.status)):
+            self.know(row.name, row.group or None, row.depth)
+        for _ in self.parts.retell(self.run, nodes, since):
+            pass
+        self._dice = self.driver.dice
+        return [nodes.lease(row) for row in open_leases(database)]
+
+    def hear(self, entry: Entry) -> None:
+        """Follow what the log says of a lease; its node is known already."""
+        if entry.lease is None or entry.number is None:
+            return
+        if entry.kind == "lease":
+            self.last_lease = entry.lease.number
+            self.status[entry.number] = LEASED
+            self.waiting[entry.lease.group] -= 1
+            self._ready_were(entry.data)
+        elif isinstance(entry.outcome, Visit):
+            self.status[entry.number] = VISITED
+        elif entry.outcome is not None:
+            self.status[entry.number] = WAITING if entry.outcome.retry else DROPPED
+            self.waiting[entry.lease.group] += entry.outcome.retry
+
+    def _ready_were(self, data: dict[str, Any]) -> None:
+        """What the log says of the ready groups at a lease."""
+        if data.get("all"):
+            self._ready = None
+        elif "on" in data or "off" in data:
+            names = self._group_names
+            now = set() if self._ready is None else self._ready
+            now |= {names[place] for place in data.get("on", ())}
+            self._ready = now - {names[place] for place in data.get("off", ())}
+
 
 class LogbookView:
     """What a source sees of a logbook (a ``CrawlView``)."""
 
     def __init__(self, logbook: Logbook) -> None:
-        explorer = logbook.explorer
+        driver = logbook.driver
         self._logbook = logbook
-        self.registry = explorer.register
-        self.number_of = explorer.number_of
+        self.register = driver.register
+        self.number_of = driver.number_of
         self.became = logbook.became
         self.refuse = logbook.journal.refuse
         self.clock = logbook.clock
-        self.reads_words = explorer.estimator.reads_words()
-        self.reads_urls = explorer.placed
+        self.reads_words = driver.reads_words
+        self.reads_urls = driver.reads_urls
 
     @property
     def status(self) -> bytearray:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import heapq
-import sqlite3
 import time
 from collections import deque
 from typing import Any
 
 from sonde.crawling.events import Progress, Settled
+from sonde.crawling.retelling import Entry, Nodes
 from sonde.explorer import Explorer
+from sonde.records import Failure, Skip, Visit
+from sonde.store.checkpoints import Arrays, facts_from_array, facts_to_array
 
 _BEST = 10
 _RATE_OVER = 10.0  # seconds
@@ -38,14 +40,17 @@ class ProgressMeter:
         self.skips += settled.outcome == "skip"
         self._times.append((now, settled.requests, visit))
         if visit:
-            entry = (settled.score, -settled.lease, settled)
-            if len(self._best) < _BEST:
-                heapq.heappush(self._best, entry)
-            elif entry > self._best[0]:
-                heapq.heapreplace(self._best, entry)
+            self._add_best(settled)
         if len(self._times) > 100_000 or now - self._times[0][0] > 2 * _RATE_OVER:
             self._forget(now)
         return self._add_recent(settled.requests, settled.gain)
+
+    def _add_best(self, settled: Settled) -> None:
+        entry = (settled.score, -settled.lease, settled)
+        if len(self._best) < _BEST:
+            heapq.heappush(self._best, entry)
+        elif entry > self._best[0]:
+            heapq.heapreplace(self._best, entry)
 
     def _add_recent(self, requests: int, gain: float) -> float | None:
         recent = self._recent
@@ -64,30 +69,49 @@ class ProgressMeter:
         while self._times and now - self._times[0][0] > _RATE_OVER:
             self._times.popleft()
 
-    def recall(self, database: sqlite3.Connection) -> None:
-        """Take in what a run settled before."""
-        for outcome, requests, gain in database.execute(
-            "SELECT outcome, requests, coalesce(gain, 0.0) FROM leases"
-            " WHERE outcome IS NOT NULL ORDER BY settled, number"
-        ):
-            self.failures += outcome in ("failure", "interrupt")
-            self.skips += outcome == "skip"
+    # -- found again -----------------------------------------------------------------------------
+
+    def capture(self) -> Arrays:
+        """The counts, what came lately, and the best."""
+        best = [[each.lease, each.node, each.score, each.title] for _, _, each in self._best]
+        facts = {
+            "failures": self.failures,
+            "skips": self.skips,
+            "recent": list(self._recent),
+            "recent_gain": self._recent_gain,
+            "best": best,
+        }
+        return {"facts": facts_to_array(facts)}
+
+    def restore(self, arrays: Arrays, nodes: Nodes) -> bool:
+        """Take on what was captured."""
+        facts = facts_from_array(arrays["facts"])
+        self.failures, self.skips = facts["failures"], facts["skips"]
+        for requests, gain in facts["recent"]:
             self._add_recent(requests, gain)
-        for score, number, url, title in database.execute(
-            "SELECT score, leases.number, url, coalesce(title, '') FROM leases"
-            " JOIN nodes ON nodes.number = leases.node LEFT JOIN pages"
-            " ON pages.lease = leases.number WHERE outcome = 'visit'"
-            f" ORDER BY score DESC, leases.number LIMIT {_BEST}"
-        ):
-            settled = Settled(number, url, "visit", score=score, title=title)
-            heapq.heappush(self._best, (score, -number, settled))
+        self._recent_gain = facts["recent_gain"]  # to the last bit: it was added up otherwise
+        for lease, node, score, title in facts["best"]:
+            self._add_best(Settled(lease, node, "visit", score=score, title=title))
+        return True
+
+    def hear(self, entry: Entry) -> None:
+        """Take in what the log says of a lease that was settled."""
+        lease, outcome = entry.lease, entry.outcome
+        if lease is None or outcome is None:
+            return
+        self.failures += isinstance(outcome, Failure)
+        self.skips += isinstance(outcome, Skip)
+        self._add_recent(outcome.spent.requests, entry.gain)
+        if isinstance(outcome, Visit):
+            score, title = outcome.score, entry.title
+            self._add_best(Settled(lease.number, lease.node, "visit", score=score, title=title))
 
     def progress(self, hosts: int, facts: dict[str, Any]) -> Progress:
         """Where the crawl stands now; `facts` are the source's own."""
         now = time.monotonic()
         self._forget(now)
         span = min(now - self.began, _RATE_OVER) or 1.0
-        account = self.explorer.account
+        account = self.explorer.driver.account
         left = account.left("seconds")
         recent = self._recent_requests
         return Progress(
@@ -100,7 +124,7 @@ class ProgressMeter:
             recent=max(0.0, self._recent_gain) / recent if recent else 0.0,
             frontier=self.explorer.frontier_size,
             in_flight=self.explorer.in_flight,
-            known=self.explorer.known,
+            known=self.explorer.driver.known,
             hosts=hosts,
             elapsed=now - self.began,
             pages_per_second=sum(visit for _, _, visit in self._times) / span,

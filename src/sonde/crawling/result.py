@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sonde.explorer import Explorer
-from sonde.store.merit import judged
 from sonde.store.run import Run
+from sonde.store.summary import judged
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -70,7 +70,7 @@ class CrawlResult:
     def of(cls, run: Run, reason: str, explorer: Explorer) -> CrawlResult:
         """The result of a run that has come to its end. One with a folder reads it when asked."""
         rows = () if run.path is not None else _visits(run.database)
-        spent = explorer.account.spent.requests
+        spent = explorer.driver.account.spent.requests
         return cls(run.path, reason, spent, explorer.visits, explorer.total, rows)
 
     def _read(self) -> tuple[tuple[Any, ...], ...]:

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from sonde.budgets import Budget
+from sonde.crawling.events import Settled
 from sonde.crawling.keeper import RunArchive, RunKeeper
 from sonde.crawling.logbook import Logbook, LogbookView
-from sonde.crawling.retelling import replay, settle_interrupted
-from sonde.crawling.settings import ENGINE, HEAD, SETTINGS, Settings, spelling
+from sonde.crawling.progress import ProgressMeter
+from sonde.crawling.retelling import explorer_of
+from sonde.crawling.settings import (
+    HEAD,
+    SETTINGS,
+    Settings,
+    heeded,
+    objects_in,
+    spelt_out,
+)
 from sonde.crawling.source_hooks import SourceHooks
 from sonde.errors import InputError
-from sonde.explorer import Explorer
 from sonde.net.client_settings import ClientSettings, client_settings
 from sonde.protocols import Keeper, Source
-from sonde.records import Spend
+from sonde.records import Failure, Lease, Spend
 from sonde.scorers import scorer_from
 from sonde.scorers.document import Scorer
 from sonde.sources.context import SourceContext
@@ -37,7 +45,6 @@ class CrawlRequest:
     kind: Kind[Any]
     options: Any
     settings: Settings
-    objects: dict[str, Any]
     seeds: list[str]
     scorer: Scorer | None = None
     client: ClientSettings | None = None
@@ -46,36 +53,32 @@ class CrawlRequest:
     def of(cls, picked: Chosen, given: Mapping[str, Any]) -> CrawlRequest:
         """What was said for a new crawl. Whatever is wrong with it is found here."""
         kind = picked.kind
-        plain, objects = _split(given)
-        told = {spelling(name): value for name, value in plain.items() if value is not None}
+        told = spelt_out(given)
         if not isinstance(kind, CustomKind):
-            _heeded(kind, [*told, *objects])
+            _check_heeded(kind, told)
         options = kind.settled(read_options(kind.options, picked.options, kind.name, noun="option"))
         told = {**kind.defaults, **told}
         planned = kind.rate(options)
         if planned and "duration" in told and "requests" not in told:
             told["requests"], told["per"] = planned
-        settings = Settings.of(told)
+        settings = Settings.told(told)
         for name in kind.needs:
             if not getattr(settings, name):
                 raise InputError(f"a crawl of {kind.name} needs a {name}")
         kind.check(options, settings)
         seeds = picked.seeds or list(kind.seeds(options, settings.topic))
         seeds = list(dict.fromkeys(kind.spelt(options, seed) for seed in seeds))
-        intent = cls(kind, options, settings, objects, seeds).equipped()
-        intent._explorer()
-        return intent
+        explorer_of(settings, grouped=kind.grouped)  # says what is wrong with its settings
+        return cls(kind, options, settings, seeds).equipped()
 
     def equipped(self) -> CrawlRequest:
         """With the scorer and the client that the kind wants."""
-        heeds = self.kind.heeds
+        heeds = heeded(self.kind.heeds)
         settings = self.settings
         scorer = client = None
         if "scorer" in heeds:
             scorer = scorer_from(
-                settings.topic,
-                self.objects.get("scorer", settings.scorer),
-                allow_pickle=settings.allow_pickle,
+                settings.topic, settings.scorer, allow_pickle=settings.allow_pickle
             )
         if "allow_private" in heeds:
             client = client_settings(settings)
@@ -93,23 +96,22 @@ class CrawlRequest:
 
     def config(self) -> dict[str, Any]:
         """What a run keeps of it."""
-        texts = {name: str(value) for name, value in self.objects.items() if name in _TEXTS}
         return {
             **self.settings.as_data(),
-            **texts,
             "source": self.kind.name,
             "options": as_data(self.options),
             "seeds": [self.called(seed) for seed in self.seeds],
             "kind": {"grouped": self.kind.grouped, "nouns": list(self.kind.nouns)},
         }
 
-    def begun(self, run: Run, explorer: Explorer | None = None) -> Session:
-        """All pieces, put together over a run, with an explorer of its own if none is given."""
+    def session(self, run: Run) -> Session:
+        """All pieces, put together over a run."""
         settings = self.settings
         hold = Spend(requests=1)
         if settings.bytes is not None:
             hold = Spend(requests=1, bytes=settings.size_limit + 8 * HEAD)
-        logbook = Logbook(explorer or self._explorer(), run, hold)
+        explorer = explorer_of(settings, grouped=self.kind.grouped)
+        logbook = Logbook(explorer, run, hold)
         keeper: Keeper = RunKeeper(run, self.kind.tables)
         if self.pseudonyms is not None:
             keeper = HiddenKeeper(keeper, self.pseudonyms)
@@ -125,36 +127,22 @@ class CrawlRequest:
             client=self.client,
             limits=settings.fetch_limits,
             archive=archive,
-            objects=self.objects,
         )
         source = self.kind.make(self.options, context)
         if self.pseudonyms is not None:
             source = Pseudonymous(source, self.pseudonyms)
         forgotten = Forgotten.of(run.meta("forgotten"))
-        return Session(run, logbook, self, SourceHooks(source, run.journal, forgotten, archive))
-
-    def _explorer(self) -> Explorer:
-        settings, objects = self.settings, self.objects
-        budget = settings.limits
-        if "cost" in objects:
-            budget = budget & Budget(cost=objects["cost"])
-        return Explorer(
-            objects.get("estimator", settings.estimator),
-            objects.get("strategy", settings.strategy),
-            budget,
-            objects.get("objective", settings.objective),
-            settings.seed,
-            grouped=self.kind.grouped,
-        )
+        meter = ProgressMeter(logbook.explorer, settings.harvest_over)
+        logbook.parts.add("progress", meter)
+        hooks = SourceHooks(source, run.journal, forgotten, archive)
+        return Session(run, logbook, self, hooks, meter)
 
 
-_TEXTS = ("estimator", "strategy", "objective", "scorer")
-
-
-def _heeded(kind: Kind[Any], names: Iterable[str]) -> None:
+def _check_heeded(kind: Kind[Any], names: Iterable[str]) -> None:
     """A setting that a kind does not listen to is an error, not a wish that nobody hears."""
+    heeds = heeded(kind.heeds)
     for name in names:
-        if name in SETTINGS and name not in ENGINE and name not in kind.heeds:
+        if name in SETTINGS and not SETTINGS[name].engine and name not in heeds:
             raise InputError(f"{name.replace('_', '-')} says nothing to a crawl of {kind.name}")
 
 
@@ -166,8 +154,8 @@ class Session:
     logbook: Logbook
     request: CrawlRequest
     hooks: SourceHooks
-    resumed: bool = False
-    notice: str = field(default="")
+    meter: ProgressMeter
+    notice: str = ""
 
     @property
     def settings(self) -> Settings:
@@ -182,6 +170,24 @@ class Session:
             (called(seed), kind.group(options, seed)) for seed in self.request.seeds
         )
 
+    def settle_interrupted(self, leases: list[Lease]) -> None:
+        """What was in flight when the run was killed: it may have left, so it is spent. Its nodes
+        are leased again first."""
+        logbook, explorer = self.logbook, self.logbook.explorer
+        for lease in leases:
+            held = explorer.driver.held(lease)
+            logbook.tell(lease, Failure("interrupted", retry=True, spent=held), interrupt=True)
+            self.meter.add(Settled(lease.number, lease.node, "interrupt", requests=held.requests))
+            logbook.again.append(lease)
+        account = explorer.driver.account
+        if self.run.power_lost:
+            lost = self.run.journal.reserved - account.spent.requests
+            lost = int(min(lost, account.left("requests")))
+            if lost > 0:
+                size = int(min(lost * logbook.hold.bytes, account.left("bytes")))
+                logbook.spend(Spend(requests=lost, bytes=size), "lost")
+        self.run.journal.sent = account.spent.requests
+
     def connect(self, wake: Callable[[], None]) -> None:
         """Let the pace wake the driver, and know the groups that are waiting."""
         pace = self.hooks.pace
@@ -191,7 +197,7 @@ class Session:
             pace.know(group)
 
 
-def intended(
+def requested(
     source: str | Iterable[str] | Source,
     seeds: Iterable[str],
     options: Mapping[str, Any],
@@ -215,15 +221,15 @@ def new_run(
     settings: Mapping[str, Any],
 ) -> Session:
     """Make a run and put its seeds on the frontier."""
-    intent = intended(source, seeds, options, settings)
-    if intent.settings.pseudonymise is not None:
-        make_key(intent.settings.pseudonymise)
-    run = Run.create(path, intent.config())
+    request = requested(source, seeds, options, settings)
+    if request.settings.pseudonymise is not None:
+        make_key(request.settings.pseudonymise)
+    run = Run.create(path, request.config())
     try:
-        begun = intent.begun(run)
-        begun.add_seeds()
+        session = request.session(run)
+        session.add_seeds()
         run.journal.meta("stop", None)
-        return begun
+        return session
     except BaseException:
         run.discard()  # what is wrong with it should leave no folder behind
         raise
@@ -234,27 +240,61 @@ def resumed_run(
     source: Source | None,
     options: Mapping[str, Any],
     budget: int | str | Budget | None,
-    settings: dict[str, Any],
+    settings: Mapping[str, Any],
 ) -> Session:
     """Open a run and bring everything to where its log ends."""
     run = Run.open(path)
     try:
-        begun = _intent_of(run, path, source, options, settings).begun(run)
-        explorer = begun.logbook.explorer
-        open_leases = replay(begun.logbook)
-        settle_interrupted(begun.logbook, open_leases)
-        if not explorer.known:  # killed before the first commit
-            begun.add_seeds()
+        session = _request_of(run, path, source, options, settings).session(run)
+        explorer = session.logbook.explorer
+        session.settle_interrupted(session.logbook.catch_up())
+        if not explorer.driver.known:  # killed before the first commit
+            session.add_seeds()
         if budget is not None:
-            begun.logbook.raise_budget(raised(explorer.account.budget, budget))
-        begun.notice = begun.hooks.recall()
-        begun.resumed = True
+            session.logbook.raise_budget(raised(explorer.driver.account.budget, budget))
+        session.notice = session.hooks.recall()
         run.journal.meta("stop", None)
         run.journal.commit()
-        return begun
+        return session
     except BaseException:
         run.close()
         raise
+
+
+def _request_of(
+    run: Run,
+    path: str | Path,
+    source: Source | None,
+    options: Mapping[str, Any],
+    settings: Mapping[str, Any],
+) -> CrawlRequest:
+    """What a run was made for, with what is told anew."""
+    config = run.config
+    seeds, name = config["seeds"], config["source"]
+    if name == "custom" and source is None:
+        raise InputError(f"{path}: this run was made over a source of its own: give it again")
+    kind = CustomKind(source) if name == "custom" else kind_named(name)
+    told = _kept_settings(run, path, settings)
+    for option in options:
+        if option.replace("-", "_") not in kind.changeable:
+            raise InputError(f"{path}: {option} cannot be changed on resume")
+    kept = {**config["options"], **options}
+    read: Any = read_options(kind.options, kept, str(path), noun="option")
+    request = CrawlRequest(kind, read, told, seeds).equipped()
+    if request.pseudonyms is None:
+        return request
+    return replace(request, seeds=[request.pseudonyms.revealed(seed) for seed in seeds])
+
+
+def _kept_settings(run: Run, path: str | Path, changes: Mapping[str, Any]) -> Settings:
+    """The settings of a run, with those that may be told anew, and objects."""
+    told = spelt_out(changes)
+    objects = objects_in(told)
+    for name in told:
+        if name not in objects and not (name in SETTINGS and SETTINGS[name].changeable):
+            raise InputError(f"{path}: {name} cannot be changed on resume")
+    kept = {name: value for name, value in run.config.items() if name in SETTINGS}
+    return Settings.told({**kept, **told}, str(path))
 
 
 @dataclass(frozen=True)
@@ -264,7 +304,6 @@ class OpenedRun:
     run: Run
     settings: Settings
     seeds: list[str]
-    objects: dict[str, Any]
 
 
 def open_run(path: str | Path, source: str, settings: Mapping[str, Any]) -> OpenedRun:
@@ -276,73 +315,10 @@ def open_run(path: str | Path, source: str, settings: Mapping[str, Any]) -> Open
         if kind != source:
             raise InputError(f"{path}: not a crawl of {source}: its source is {kind}")
         run.journal.sent = run.journal.reserved  # it leases nothing
-        told, objects = _kept_settings(run, path, settings)
-        return OpenedRun(run, told, run.config["seeds"], objects)
+        return OpenedRun(run, _kept_settings(run, path, settings), run.config["seeds"])
     except BaseException:
         run.close()
         raise
-
-
-def _intent_of(
-    run: Run,
-    path: str | Path,
-    source: Source | None,
-    options: Mapping[str, Any],
-    settings: dict[str, Any],
-) -> CrawlRequest:
-    """What a run was made for, with what is told anew."""
-    config = run.config
-    seeds, name = config["seeds"], config["source"]
-    kept_options = config.get("options", {})
-    if name == "custom" and source is None:
-        raise InputError(f"{path}: this run was made over a source of its own: give it again")
-    kind = CustomKind(source) if name == "custom" else kind_named(name)
-    told, objects = _kept_settings(run, path, settings)
-    for option in options:
-        if option.replace("-", "_") not in kind.changeable:
-            raise InputError(f"{path}: {option} cannot be changed on resume")
-    read: Any = read_options(kind.options, {**kept_options, **options}, str(path), noun="option")
-    intent = CrawlRequest(kind, read, told, objects, seeds).equipped()
-    if intent.pseudonyms is None:
-        return intent
-    return replace(intent, seeds=[intent.pseudonyms.revealed(seed) for seed in seeds])
-
-
-def _kept_settings(
-    run: Run, path: str | Path, settings: Mapping[str, Any]
-) -> tuple[Settings, dict[str, Any]]:
-    """The settings of a run, with those that may be told anew, and objects."""
-    changes, objects = _split(settings)
-    for name in changes:
-        if name not in _CHANGEABLE:
-            raise InputError(f"{path}: {name} cannot be changed on resume")
-    kept = {
-        name: value
-        for name, value in run.config.items()
-        if name not in objects and name not in ("seeds", "source", "options", "kind")
-    }
-    return Settings.of({**kept, **changes}, str(path)), objects
-
-
-_CHANGEABLE = frozenset(
-    [
-        "delay",
-        "concurrency",
-        "per_host",
-        "retries",
-        "timeout",
-        "contact",
-        "user_agent",
-        "headers",
-        "cookies",
-        "auth",
-        "proxy",
-        "ca_file",
-        "allow_private",
-        "pseudonymise",
-    ]
-)
-"""Settings that no decision in the log rests on."""
 
 
 def raised(budget: Budget, by: int | str | Budget) -> Budget:
@@ -358,34 +334,3 @@ def raised(budget: Budget, by: int | str | Budget) -> Budget:
             raise InputError("this run has no limit of requests that could be raised")
         return replace(budget, requests=budget.requests + int(number))
     return replace(budget, requests=int(number))
-
-
-_OBJECTS = ("estimator", "strategy", "objective", "scorer", "renderer", "lookup")
-"""Settings that may be objects, which a run cannot keep."""
-
-
-def _split(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Plain settings, and those that are objects."""
-    plain = dict(settings)
-    objects = {
-        name: plain.pop(name)
-        for name in _OBJECTS
-        if plain.get(name) is not None and not isinstance(plain[name], str)
-    }
-    for name in ("renderer", "lookup"):
-        plain.pop(name, None)
-    budget = plain.get("budget")
-    if isinstance(budget, Budget):
-        if budget.cost is not None:
-            objects["cost"] = budget.cost
-        del plain["budget"]
-        plain |= {
-            name: value
-            for name, value in (
-                ("budget", budget.requests),
-                ("bytes", budget.bytes),
-                ("seconds", budget.seconds),
-            )
-            if value is not None
-        }
-    return plain, objects

@@ -6,7 +6,7 @@ that the built-in ones have: the Web is made from it too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -15,8 +15,11 @@ from sonde.net.exchange import Exchange, Limits
 from sonde.protocols import CrawlView, Keeper
 from sonde.scorers.document import Scorer
 
+REACHES = ("host", "domain", "prefix", "web")
+"""How widely seeds may span a scope, where a user names none."""
 
-class CrawlSettings(ClientOptions, Protocol):
+
+class SourceSettings(ClientOptions, Protocol):
     """What a user can say to any crawl, as far as sources read it (see ``crawling.settings``)."""
 
     @property
@@ -55,6 +58,10 @@ class CrawlSettings(ClientOptions, Protocol):
     def retries(self) -> int: ...
     @property
     def text(self) -> bool: ...
+    @property
+    def renderer(self) -> Callable[..., Any] | None: ...
+    @property
+    def lookup(self) -> Callable[..., Any] | None: ...
 
 
 class ArchivedResponse(Protocol):
@@ -73,8 +80,10 @@ class ArchivedResponse(Protocol):
 class Archive(Protocol):
     """Where exchanges with servers are kept as they were: WARC files."""
 
-    def write(self, hops: Sequence[Exchange], cut: str = "") -> str | None:
-        """Store exchanges; the place of the last response. ``cut`` says how its body was."""
+    @property
+    def write(self) -> Callable[[Sequence[Exchange], str], str]:
+        """Store the exchanges of a fetch, and how its body was cut (``Response.cut``); the place
+        of the last response."""
         ...
 
     def read(self, place: str) -> ArchivedResponse:
@@ -87,7 +96,7 @@ class SourceContext:
     """What a crawl gives a source to work with."""
 
     seeds: tuple[str, ...]
-    settings: CrawlSettings
+    settings: SourceSettings
     keeper: Keeper
     crawl: CrawlView
     scorer: Scorer | None = None
@@ -98,5 +107,3 @@ class SourceContext:
     """Of one fetch: times, and no more bytes than the budget holds for it."""
     archive: Archive | None = None
     """Where the kind heeds ``pages`` and the user wants them kept."""
-    objects: Mapping[str, Any]
-    """What a program brought along instead of plain settings, by the setting's name."""

@@ -17,25 +17,10 @@ from typing import Any, ClassVar, Generic, TypeVar
 from sonde.errors import InputError
 from sonde.protocols import Source
 from sonde.records import Group
-from sonde.sources.context import CrawlSettings, SourceContext
+from sonde.sources.context import SourceContext, SourceSettings
 
-FETCHING = frozenset(
-    [
-        "retries",
-        "redirects",
-        "timeout",
-        "max_size",
-        "contact",
-        "user_agent",
-        "headers",
-        "cookies",
-        "auth",
-        "proxy",
-        "ca_file",
-        "allow_private",
-    ]
-)
-"""Settings that a kind heeds whose source fetches with the HTTP client."""
+FETCHING = frozenset(["fetching"])
+"""All settings of the HTTP client: a kind heeds them whose source fetches with it."""
 
 NAME = re.compile(r"[a-z][a-z0-9_-]*")
 
@@ -97,13 +82,13 @@ class Kind(ABC, Generic[Options]):
         """The k and d of n = kT/d, where the source states them itself."""
         return None
 
-    def check(self, options: Options, settings: CrawlSettings) -> None:
+    def check(self, options: Options, settings: SourceSettings) -> None:
         """``InputError`` for settings that it heeds and that cannot be meant."""
 
     def plan(
         self,
         options: Options,
-        settings: CrawlSettings,
+        settings: SourceSettings,
         seeds: Sequence[str],
         requests: int | None,
     ) -> Mapping[str, Any]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -129,7 +129,7 @@ class HiddenKeeper:
     def rows(self, table: str) -> Iterator[tuple[Value, ...]]:
         raise InputError(_IN_THE_OPEN)
 
-    def write(self, table: str, rows: Iterable[Sequence[Value]]) -> None:
+    def write(self, table: str, rows: Sequence[Sequence[Value]]) -> None:
         raise InputError(_IN_THE_OPEN)
 
     def pages(self) -> Iterator[KeptPage]:

@@ -18,7 +18,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,9 @@ _INSERTS = {
     "meta": "INSERT OR REPLACE INTO meta VALUES (?, ?)",
     "outdated": "DELETE FROM snapshots WHERE part = ?",
     "snapshots": "INSERT INTO snapshots VALUES (?, ?, ?)",
+    "checkpoints": "INSERT INTO checkpoints VALUES (?)",
+    "checkpoints_kept": "DELETE FROM checkpoints WHERE log_seq NOT IN"
+    " (SELECT log_seq FROM checkpoints ORDER BY 1 DESC LIMIT ?)",
 }
 
 
@@ -63,6 +66,7 @@ class Journal:
         self.reserved = reserved  # known to be on the disk
         self.on_sync: Callable[[], None] = lambda: None
         """Called before the database goes to the disk: what it refers to should be there first."""
+        self._unsynced: list[Path] = []  # files that must be there first, too
         self._reserving = reserved
         self._synced = time.monotonic()
         self._sent_then = 0
@@ -112,6 +116,13 @@ class Journal:
         # Several within one commit: the last one counts.
         self._rows["snapshots"] = [row for row in self._rows["snapshots"] if row[1] != part]
         self.add("snapshots", (self.seq, part, state))
+
+    def checkpoint(self, path: Path, kept: int) -> None:
+        """A file with the state of all parts as of this position in the log, of which the last
+        ones are kept."""
+        self._unsynced.append(path)
+        self.add("checkpoints", (self.seq,))
+        self.add("checkpoints_kept", (kept,))
 
     def refuse(self, url: str, reason: str, lease: int) -> None:
         """A URL that was seen and is not put on the frontier; the first reason stays."""
@@ -200,6 +211,9 @@ class Journal:
     def _sync(self, reserving: int) -> None:
         self._sync_before()
         try:
+            while self._unsynced:
+                with suppress(FileNotFoundError), self._unsynced.pop().open("rb") as file:
+                    os.fsync(file.fileno())  # unless there are later ones already
             os.fdatasync(self._file)
         except OSError as error:
             raise _unwritable(error) from None

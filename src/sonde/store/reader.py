@@ -16,7 +16,8 @@ from types import TracebackType
 from typing import Any
 
 from sonde.errors import InputError
-from sonde.store.schema import VERSION
+from sonde.store.checkpoints import Arrays, checkpoints
+from sonde.store.schema import check_version
 
 DATABASE = "run.sqlite"
 PAGES = "pages"
@@ -65,15 +66,7 @@ class RunReader:
         return connection
 
     def _check(self) -> None:
-        found = self.one("SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'leases'")
-        version = self.one("PRAGMA user_version")
-        if version is not None and version[0] > VERSION:
-            raise InputError(
-                f"{self.folder}: written by a newer sonde (version {version[0]} of the run"
-                f" folder, this one reads {VERSION})"
-            )
-        if found is None:
-            raise InputError(f"{self._path}: not the database of a run")
+        check_version(self.folder, self.count("PRAGMA user_version"))
 
     def _damaged(self, error: sqlite3.Error) -> InputError:
         return InputError(f"{self._path}: cannot be read: {error}")
@@ -120,6 +113,10 @@ class RunReader:
         """Why the run stopped, or ``None`` while it has not."""
         found = self.meta("stop")
         return None if found is None else str(found)
+
+    def checkpoints(self, before: int | None) -> Iterator[tuple[int, dict[str, Arrays]]]:
+        """The states that were kept before a position of the log, the latest first, by position."""
+        return checkpoints(self.database, self.folder, before)
 
     def close(self) -> None:
         """End the view. Closing twice does nothing."""

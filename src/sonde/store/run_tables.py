@@ -12,9 +12,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sonde.errors import InputError
-from sonde.store.merit import judged
 from sonde.store.reader import RunReader
-from sonde.store.summary import FRONTIER
+from sonde.store.summary import FRONTIER, judged
 
 BATCH = 10_000
 

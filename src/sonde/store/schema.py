@@ -1,13 +1,16 @@
 """The tables of a run's database, and the version that says how to read them.
 
 Everything that a decision rested on is in ``log``, in the order in which it happened; telling the
-log to a fresh explorer gives its state bit for bit. The other tables are what the log refers to. A
-kind of source may declare further ones (``Run.declare``).
+log to a fresh explorer gives its state bit for bit. The other tables are what the log refers to.
 """
 
 from __future__ import annotations
 
-VERSION = 2
+from pathlib import Path
+
+from sonde.errors import InputError
+
+VERSION = 3
 
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -28,7 +31,6 @@ CREATE TABLE nodes (
 --   time: seconds that went (budgets in seconds)
 --   budget: the limit was raised on resume
 --   dice: an ask that found nothing has turned the dice all the same
---   rtt: a host has answered, and the model has heard how quickly, as older runs say it
 --   lost: requests reserved before a power cut that the log knows nothing of; they count as spent
 CREATE TABLE log (
     seq INTEGER PRIMARY KEY,
@@ -44,7 +46,7 @@ CREATE TABLE log (
     --     basename of each link's target, where the source is not the Web), rtt (where the model
     --     hears of it: the microseconds after which each request was answered, with the host where
     --     that is not the node's own)
-    --   time, budget, lost: the units; dice: the state; rtt: host, seconds
+    --   time, budget, lost: the units; dice: the state
     data TEXT
 );
 
@@ -94,7 +96,7 @@ CREATE TABLE pages (
     targets BLOB NOT NULL,
     scores BLOB NOT NULL,
     places BLOB,
-    words BLOB                    -- of the links: NULL without any (see store/wording.py)
+    words BLOB                    -- of the links: NULL without any (see store/codec.py)
 );
 CREATE INDEX pages_node ON pages (node);
 
@@ -105,7 +107,10 @@ CREATE TABLE refused (
     lease INTEGER                 -- where it was seen
 ) WITHOUT ROWID;
 
--- The explorer's state and the parts that a source keeps, as of a position in the log.
+-- The positions in the log that there is a checkpoint of (see store/checkpoints.py).
+CREATE TABLE checkpoints (log_seq INTEGER PRIMARY KEY);
+
+-- The parts that a source keeps by name, as of a position in the log.
 CREATE TABLE snapshots (
     log_seq INTEGER NOT NULL,
     part TEXT NOT NULL,
@@ -114,7 +119,14 @@ CREATE TABLE snapshots (
 ) WITHOUT ROWID;
 """
 
-UPGRADES = {
-    1: "ALTER TABLE pages ADD COLUMN places BLOB; ALTER TABLE pages ADD COLUMN words BLOB;",
-}
-"""What brings the tables of an older version to the next one; readers cope without."""
+
+def check_version(folder: Path, version: int) -> None:
+    """A run folder of another version, or of none, is not read."""
+    if version == 0:
+        raise InputError(f"{folder}: not the database of a run")
+    if version != VERSION:
+        age = "a newer" if version > VERSION else "an older"
+        raise InputError(
+            f"{folder}: written by {age} sonde (version {version} of the run folder, this one"
+            f" reads {VERSION})"
+        )

@@ -109,7 +109,7 @@ def trace(run: RunReader, url: str) -> Trace:
         first_seen_on=None if parent is None else _asked(run, parent),
         attempts=attempts,
         page=_page(run, number),
-        parents=_parents(run, number),
+        parents=_parents(run, number, parent or 0),
         redirected_from=redirected,
     )
 
@@ -149,14 +149,15 @@ def _page(run: RunReader, number: int) -> Seen | None:
     return None if row is None else Seen(*row)
 
 
-def _parents(run: RunReader, number: int) -> tuple[Parent, ...]:
-    """The pages that link to a node, in order of visit."""
+def _parents(run: RunReader, number: int, first: int) -> tuple[Parent, ...]:
+    """The pages that link to a node, in order of visit, from the lease on that brought it."""
     needle = np.array([number], "<i4").tobytes()
     found = []
     for lease, url, score, targets, scores in run.rows(
         "SELECT lease, url, score, targets, scores FROM pages"
         " JOIN leases ON leases.number = pages.lease JOIN nodes ON nodes.number = pages.node"
-        " WHERE instr(targets, ?) > 0 ORDER BY lease",
+        " WHERE lease >= ? AND instr(targets, ?) > 0 ORDER BY lease",
+        first,
         needle,
     ):
         # The bytes may also be found across two numbers.
@@ -165,3 +166,9 @@ def _parents(run: RunReader, number: int) -> tuple[Parent, ...]:
             alpha = float(np.frombuffer(scores, "<f8")[places].sum())
             found.append(Parent(url, score, alpha, lease))
     return tuple(found)
+
+
+def title_of(run: RunReader, lease: int) -> str:
+    """What the page is called that a lease visited."""
+    found = run.one("SELECT title FROM pages WHERE lease = ?", lease)
+    return "" if found is None else str(found[0])

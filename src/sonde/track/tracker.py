@@ -15,13 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sonde.crawling import OpenedRun, open_run
 from sonde.crawling.crawler import new_loop
 from sonde.crawling.keeper import RunArchive, RunKeeper
-from sonde.crawling.setup import OpenedRun, open_run
 from sonde.errors import InputError, SondeError, StoreError
 from sonde.net.client_settings import client_settings
 from sonde.net.exchange import FetchOutcome
-from sonde.net.guard import system_lookup
 from sonde.net.urls import group_of
 from sonde.sources.web.kind import Web
 from sonde.sources.web.source import WebAccess
@@ -335,7 +334,6 @@ async def _connected(opened: OpenedRun) -> AsyncIterator[WebAccess]:
         settings.fetch_limits,
         RunKeeper(run, Web.tables),
         archive,
-        opened.objects.get("lookup", system_lookup),
     )
     try:
         web.recall()

@@ -12,8 +12,8 @@ from sonde.net.urls import normalise
 from sonde.sources.context import SourceContext
 from sonde.sources.form.form import SearchForm
 from sonde.sources.form.layout import Layout
+from sonde.sources.form.query_words import LONGEST, words_of
 from sonde.sources.form.source import FormSource, Manner
-from sonde.sources.form.words import LONGEST, words_of
 from sonde.sources.kind import FETCHING, Kind
 
 

@@ -17,8 +17,8 @@ from sonde.sources.facts import PageFacts, PageVisit, VisitEnded
 from sonde.sources.form.census import Census
 from sonde.sources.form.form import SearchForm, find_form
 from sonde.sources.form.layout import ENOUGH, Layout, Record
+from sonde.sources.form.query_words import counted, words_of
 from sonde.sources.form.site import FormSite
-from sonde.sources.form.words import counted, words_of
 
 _REMEMBERED = 0.02  # words in a smaller share of the records are far from over-general
 

@@ -11,10 +11,10 @@ from sonde.errors import InputError
 from sonde.net.exchange import REASONS
 from sonde.net.secret import Secret, secret_from
 from sonde.net.urls import normalise, origin_of
-from sonde.sources.context import CrawlSettings, SourceContext
+from sonde.sources.context import SourceContext, SourceSettings
 from sonde.sources.kind import FETCHING, Kind
 from sonde.sources.social import accounts
-from sonde.sources.social.description import Description, read_description
+from sonde.sources.social.description import ApiDescription, read_description
 from sonde.sources.social.networks import BLUESKY, MASTODON
 from sonde.sources.social.source import ApiSource
 
@@ -64,9 +64,9 @@ class NetworkKind(Kind[_Options]):
         "unknown account": "the server knows no account of this name",
     }
 
-    _description: ClassVar[Description]
+    _description: ClassVar[ApiDescription]
 
-    def described(self, options: _Options) -> Description:
+    def described(self, options: _Options) -> ApiDescription:
         """The description of the network."""
         return self._description
 
@@ -106,7 +106,7 @@ class NetworkKind(Kind[_Options]):
     def plan(
         self,
         options: _Options,
-        settings: CrawlSettings,
+        settings: SourceSettings,
         seeds: Sequence[str],
         requests: int | None,
     ) -> dict[str, Any]:
@@ -171,5 +171,5 @@ class Api(NetworkKind[ApiOptions]):
         read_description(text, options.file)
         return super().settled(replace(options, text=text))
 
-    def described(self, options: ApiOptions) -> Description:
+    def described(self, options: ApiOptions) -> ApiDescription:
         return read_description(options.text, options.file)

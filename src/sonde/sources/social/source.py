@@ -17,10 +17,10 @@ from sonde.sources.context import SourceContext
 from sonde.sources.facts import PageFacts, PageVisit, VisitEnded
 from sonde.sources.page import read_html
 from sonde.sources.social import accounts
-from sonde.sources.social.description import Description, Posts, filled
+from sonde.sources.social.description import ApiDescription, PostsEndpoint, filled
 from sonde.sources.social.exchanges import ApiAnswer, Exchanges
 from sonde.sources.social.picking import one, pick, text
-from sonde.sources.social.posts import Post, document
+from sonde.sources.social.post_document import AccountPost, document
 from sonde.sources.social.window_pace import WindowPace
 from sonde.sources.social.windows import Window, Windows
 
@@ -30,7 +30,7 @@ class ApiSource:
 
     def __init__(
         self,
-        description: Description,
+        description: ApiDescription,
         server: str,
         tokens: Sequence[tuple[str, Secret]],
         pages: int,
@@ -143,7 +143,7 @@ class ApiSource:
             self._called(number, name)
         endpoint = self.description.posts
         url = filled(endpoint.url, server=self.server, id=number or name)
-        posts: list[Post] = []
+        posts: list[AccountPost] = []
         title = ""
         async for answer in exchange.pages("posts", url, endpoint):
             if not posts:
@@ -152,7 +152,9 @@ class ApiSource:
         said = [(other, post.text) for post in posts for other in dict.fromkeys(post.mentions)]
         return self._scored_visit(name, title, [post.text for post in posts], said, url)
 
-    def _identified(self, name: str, number: str | None, posts: Posts, answer: ApiAnswer) -> str:
+    def _identified(
+        self, name: str, number: str | None, posts: PostsEndpoint, answer: ApiAnswer
+    ) -> str:
         """Learn who an account is from its first post; its name for people."""
         first = one(answer.data, posts.items)
         if number is None and first is not None:
@@ -165,7 +167,7 @@ class ApiSource:
             self.aliases[number] = name
             self.keeper.keep("aliases", json.dumps(self.aliases).encode())
 
-    def _posts(self, endpoint: Posts, answer: ApiAnswer) -> list[Post]:
+    def _posts(self, endpoint: PostsEndpoint, answer: ApiAnswer) -> list[AccountPost]:
         found = []
         for item in pick(answer.data, endpoint.items):
             said = text(item, endpoint.text)
@@ -177,7 +179,7 @@ class ApiSource:
                 if text(other, endpoint.mention_id)
             ]
             author = self._node(text(item, endpoint.author_id), text(item, endpoint.author_name))
-            found.append(Post(author, said, mentions))
+            found.append(AccountPost(author, said, mentions))
         return found
 
     def _node(self, number: str, name: str) -> str:
@@ -206,7 +208,7 @@ class ApiSource:
         )
 
 
-def _windows(description: Description, rate: tuple[int, float] | None, tokens: int) -> Windows:
+def _windows(description: ApiDescription, rate: tuple[int, float] | None, tokens: int) -> Windows:
     """The windows of an API, or the one that the user's own plan is, for all endpoints."""
     if rate is None:
         return Windows(description.windows, description.endpoints, tokens)

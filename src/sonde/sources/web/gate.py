@@ -14,11 +14,9 @@ from sonde.errors import InputError
 from sonde.net.hosts import Hosts
 from sonde.net.urls import domain_of, group_of, host_of, normalise
 from sonde.protocols import LEASED, VISITED, CrawlView
-from sonde.sources.context import CrawlSettings
+from sonde.sources.context import REACHES, SourceSettings
 from sonde.sources.web.duplicates import Duplicates
 from sonde.sources.web.traps import TrapDetector
-
-REACHES = ("host", "domain", "prefix", "web")
 
 
 class Scope:
@@ -39,7 +37,7 @@ class Scope:
         self._answers: dict[str, bool] = {}
 
     @classmethod
-    def of(cls, settings: CrawlSettings, seeds: Iterable[str]) -> Scope:
+    def of(cls, settings: SourceSettings, seeds: Iterable[str]) -> Scope:
         """The scope that a user names, or that the seeds span."""
         if settings.hosts or settings.domains or settings.prefixes:
             return cls(hosts=settings.hosts, domains=settings.domains, prefixes=settings.prefixes)

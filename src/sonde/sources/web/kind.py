@@ -9,7 +9,7 @@ from sonde.errors import InputError
 from sonde.net.client_settings import client_settings
 from sonde.net.exchange import REASONS
 from sonde.net.urls import group_of, normalise
-from sonde.sources.context import CrawlSettings, SourceContext
+from sonde.sources.context import SourceContext, SourceSettings
 from sonde.sources.kind import FETCHING, Kind, NoOptions
 from sonde.sources.web.gate import Scope
 
@@ -88,14 +88,14 @@ class Web(Kind[NoOptions]):
     def group(self, options: NoOptions, node: str) -> str:
         return group_of(node)
 
-    def check(self, options: NoOptions, settings: CrawlSettings) -> None:
+    def check(self, options: NoOptions, settings: SourceSettings) -> None:
         Scope(hosts=settings.hosts, domains=settings.domains, prefixes=settings.prefixes)
         Scope.of_seeds((), settings.scope)
 
     def plan(
         self,
         options: NoOptions,
-        settings: CrawlSettings,
+        settings: SourceSettings,
         seeds: Sequence[str],
         requests: int | None,
     ) -> Mapping[str, Any]:

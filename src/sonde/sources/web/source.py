@@ -32,7 +32,7 @@ from sonde.net.urls import group_of
 from sonde.protocols import Keeper, KeptPage, VisitAllowance
 from sonde.records import Failure, Node, Outcome, Skip, Spend, Visit
 from sonde.scorers.document import Scorer
-from sonde.sources.context import Archive, CrawlSettings, SourceContext
+from sonde.sources.context import Archive, SourceContext, SourceSettings
 from sonde.sources.page import Page, read_page
 from sonde.sources.web import pdf
 from sonde.sources.web.duplicates import Duplicates
@@ -58,13 +58,12 @@ class WebAccess:
 
     def __init__(
         self,
-        settings: CrawlSettings,
+        settings: SourceSettings,
         seeds: Iterable[str],
         client: ClientSettings,
         limits: Limits,
         keeper: Keeper,
         archive: Archive | None,
-        lookup: Lookup = system_lookup,
     ) -> None:
         self.limits = limits
         self.archive = archive
@@ -72,7 +71,8 @@ class WebAccess:
         self._keeper = keeper
         self._kept = 0  # pages in what was kept of the traps
         self._types = frozenset(media.lower() for media in settings.types)
-        self.client = Client(client, lookup=lookup)
+        lookup: Lookup | None = settings.lookup
+        self.client = Client(client, lookup=lookup or system_lookup)
         self.hosts = Hosts(
             delay=settings.delay,
             connections=settings.per_host,
@@ -130,8 +130,17 @@ class WebAccess:
             )
         except (InputError, BadEncoding):
             return None
-        headers = CIMultiDict(archived.headers)
-        found = read_response(Response(page.final_url, page.status, headers, body))
+        kind = archived.header("Content-Type")
+        found = read_response(
+            Response(
+                page.final_url,
+                page.status,
+                CIMultiDict(archived.headers),
+                body,
+                content_type=kind,
+                media_type=kind.partition(";")[0].strip().lower(),
+            )
+        )
         return found.content if isinstance(found, Page) else None
 
     def _keep_robots(self, answer: FetchOutcome, record: RobotsRecord | None) -> None:
@@ -187,7 +196,7 @@ class WebSource:
         self.scorer: Scorer = context.scorer
         self._keeper = context.keeper
         self._crawl = context.crawl
-        self._renderer: Renderer | None = context.objects.get("renderer")
+        self._renderer: Renderer | None = settings.renderer
         self.access = access = WebAccess(
             settings,
             context.seeds,
@@ -195,7 +204,6 @@ class WebSource:
             context.limits,
             context.keeper,
             context.archive,
-            context.objects.get("lookup", system_lookup),
         )
         self.pace = access.turns
         self.leave = access.leave

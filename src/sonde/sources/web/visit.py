@@ -13,12 +13,12 @@ from sys import intern
 
 from sonde.kernels.html.links import gathered, grouped, unsettled
 from sonde.net.exchange import Response
-from sonde.net.robots import directives
+from sonde.net.robots import Directives, directives
 from sonde.net.urls import group_of
 from sonde.protocols import VISITED, CrawlView
 from sonde.records import Failure, Lease, Link, Outcome, Place, Skip
 from sonde.scorers.document import Scorer
-from sonde.sources.context import Archive, CrawlSettings
+from sonde.sources.context import Archive, SourceSettings
 from sonde.sources.facts import PageFacts, PageVisit
 from sonde.sources.page import Page, PageLink, plain_page, read_page
 from sonde.sources.url_measures import places
@@ -41,6 +41,7 @@ FEEDS = frozenset(
         "application/x-gzip",
     )
 )
+_NO_ORDERS = Directives()
 
 
 def _group_of(url: str) -> str:
@@ -72,7 +73,7 @@ class VisitAssembler:
 
     def __init__(
         self,
-        settings: CrawlSettings,
+        settings: SourceSettings,
         scorer: Scorer,
         crawl: CrawlView,
         gate: UrlGate,
@@ -108,7 +109,9 @@ class VisitAssembler:
             if self._crawl.became(name) == VISITED:
                 self._crawl.refuse(page.url, "duplicate", lease.number)
                 return Skip("duplicate")
-        orders = directives(page.robots) | directives(response.headers.get("X-Robots-Tag", ""))
+        orders, tag = _NO_ORDERS, response.headers.get("X-Robots-Tag", "")
+        if page.robots or tag:
+            orders = directives(page.robots) | directives(tag)
         beta, alphas = self._scorer.score(page)
         self.scored = True
         mark = simhash(page.content)
@@ -235,7 +238,7 @@ class VisitAssembler:
         targets, numbers, promises, starts, ends = gathered(
             page.links,
             list(alphas),
-            crawl.registry,
+            crawl.register,
             duplicates.aliases,
             duplicates.variants.learned,
             admit,
