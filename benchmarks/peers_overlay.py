@@ -16,7 +16,7 @@ from pathlib import Path
 
 from sonde.peers.shelf import Shelf, promise
 from sonde.sources.graph import Graph
-from sonde.sources.web.page import read_page
+from sonde.sources.page import read_page
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from social_server import POSTS, Network, Windows, read_posts
 
 from sonde.crawling import Crawl, Settled
 from sonde.estimators import DEFAULT
-from sonde.sources.web.page import read_page
+from sonde.sources.page import read_page
 
 ESTIMATORS = (
     "random", "bfs", "deg", "n", "e", "ne", "opic", "lnh", "mab:eps=0.1[n,e,ne,lnh]", DEFAULT,
@@ -168,7 +168,7 @@ def sizes(name: str, records: list[tuple[str, str]], marks: tuple[int, ...]) -> 
             )
             crawl.run_to_end()
             assert crawl.session is not None
-            facts = crawl.session.attached.facts()
+            facts = crawl.session.hooks.facts()
             rows.append(
                 [
                     f"{mark:,}",

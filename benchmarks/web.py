@@ -226,7 +226,7 @@ def contend(name: str, start: str, pages: int) -> None:
 def idle(name: str) -> None:
     """What importing costs, which is no part of a page."""
     modules = {
-        "sonde": ["sonde.crawling", "sonde.crawling.web", "sonde.kernels"],
+        "sonde": ["sonde.crawling", "sonde.sources.web.source", "sonde.kernels"],
         "Scrapy": ["scrapy.crawler", "scrapy.linkextractors", "selectolax.lexbor"],
         "bare": ["aiohttp", "can_ada", "selectolax.lexbor", "uvloop"],
     }

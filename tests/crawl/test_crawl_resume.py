@@ -398,7 +398,7 @@ def test_a_scorer_that_learns_goes_on_from_what_it_learned(tmp_path: Path) -> No
         parts.run_to_end()
         assert whole.session is not None
         assert parts.session is not None
-        left, right = whole.session.attached.source, parts.session.attached.source
+        left, right = whole.session.hooks.source, parts.session.hooks.source
         assert left.scorer.state() == right.scorer.state()  # type: ignore[attr-defined]
         assert whole.result is not None
         assert parts.result is not None
@@ -413,15 +413,20 @@ def test_what_places_have_said_is_known_again_after_a_kill(
     with Site(tree(60, 4)) as site:
         Crawl(site.url("/0"), path=folder, budget=30, **(FAST | keeps)).run_to_end()
         database = sqlite3.connect(folder / DATABASE)
-        (left,) = database.execute("SELECT state FROM snapshots WHERE part = 'traps'").fetchone()
-        database.execute("DELETE FROM snapshots WHERE part = 'traps'")  # as a kill would leave it
+        (left,) = database.execute(
+            "SELECT state FROM snapshots WHERE part = 'source:traps'"
+        ).fetchone()
+        database.execute(
+            "DELETE FROM snapshots WHERE part = 'source:traps'"
+        )  # as a kill would leave it
         database.commit()
         database.close()
         session = resumed_run(folder, None, {}, None, {})
         try:
-            source: Any = session.attached.source
-            assert json.loads(zlib.decompress(left))["read"]
-            assert zlib.decompress(source.memory.state()) == zlib.decompress(left)
+            source: Any = session.hooks.source
+            kept = json.loads(zlib.decompress(left))
+            assert kept["traps"]["read"]
+            assert source.traps.state() == kept["traps"]
         finally:
-            asyncio.run(session.attached.close())
+            asyncio.run(session.hooks.close())
             session.run.close()

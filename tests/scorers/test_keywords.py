@@ -13,8 +13,7 @@ from sonde.errors import InputError
 from sonde.kernels import load
 from sonde.scorers.folding import FOLDING, fold, fold_bytes, fold_character
 from sonde.scorers.keywords import KeywordMatcher, KeywordScorer, f, phrases_of
-from sonde.sources.web.page import Page, read_page
-from sonde.sources.web.reading import PageLink
+from sonde.sources.page import Page, PageLink, read_page
 
 UNCOMPILED = load("python").folding.Folding(fold_character)
 

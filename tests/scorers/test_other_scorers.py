@@ -25,8 +25,7 @@ from sonde.scorers import (
 )
 from sonde.scorers.classifier import ClassifierScorer
 from sonde.scorers.embedding import EmbeddingScorer
-from sonde.sources.web.page import Page, read_page
-from sonde.sources.web.reading import PageLink
+from sonde.sources.page import Page, PageLink, read_page
 
 TEXTS = ["the sea level rises", "the tide gauge and the sea", "a cake recipe", "sugar and cake"]
 

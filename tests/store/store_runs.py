@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from sonde.crawling.keeper import RunKeeper
 from sonde.crawling.logbook import Logbook
 from sonde.crawling.retelling import Entry, Nodes, Parts, explorer_of_run
 from sonde.explorer import Explorer
 from sonde.net.exchange import Exchange
 from sonde.records import Failure, Link, Outcome, Spend
 from sonde.sources.facts import PageFacts, PageVisit
+from sonde.sources.web.kind import Web as WebKind
 from sonde.store.codec import pack_text
 from sonde.store.reader import PAGES, RunReader
 from sonde.store.run import Run
@@ -91,6 +93,7 @@ class Recorder:
         chosen: dict[str, Any] = {"estimator": "lnh", "seed": 3, "budget": budget} | settings
         kind = {"grouped": True, "nouns": ["page", "pages"]}
         self.run = Run.create(folder, {"topic": "tides", "source": "web", "kind": kind} | chosen)
+        self.keeper = RunKeeper(self.run, WebKind.tables)
         self.explorer = Explorer(grouped=True, **chosen)
         self.logbook = Logbook(self.explorer, self.run, Spend(requests=1))
         self.warc = WarcWriter(folder / PAGES) if keep == "pages" else None
@@ -104,7 +107,7 @@ class Recorder:
         self.logbook.commit()
         self.logbook.tell(lease, self.outcome(str(lease.node)), 0.5)
         row = (lease.group, lease.number, 0, 2000, 0.1, 0.01, 1.0)
-        self.run.journal.add("hosts", row)
+        self.keeper.write("hosts", [row])
         self.logbook.commit()
         return True
 

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from sonde.crawling import Crawl
-from sonde.crawling.assembly import HTML
 from sonde.crawling.crawler import new_loop
-from sonde.crawling.kinds import chosen
 from sonde.crawling.setup import CrawlRequest
 from sonde.net.urls import origin_of
 from sonde.scorers.document import Document, Scores
+from sonde.sources.kinds import chosen
+from sonde.sources.web.visit import HTML
 from sonde.store.reader import RunReader
 
 

@@ -16,11 +16,10 @@ from sonde.cli._signals import heeding_signals
 from sonde.cli.ending import print_best, say_end
 from sonde.crawling import Crawl, CrawlResult, Settings, read_config
 from sonde.crawling.crawler import new_loop
-from sonde.crawling.kinds import chosen, kind_named
 from sonde.crawling.settings import SETTINGS, Setting
 from sonde.crawling.setup import CrawlRequest
 from sonde.errors import InputError
-from sonde.net.urls import group_of
+from sonde.sources.kinds import chosen, kind_named
 from sonde.sources.options import as_data, texts_to_data
 from sonde.store.reader import DATABASE, RunReader
 
@@ -212,29 +211,24 @@ def _harvest(words: list[str] | None) -> dict[str, Any]:
 
 def _dry_run(intent: CrawlRequest, args: argparse.Namespace) -> int:
     """What would be done, and what it would cost. Nothing is sent."""
-    settings, seeds = intent.settings, intent.seeds
+    kind, settings, seeds = intent.kind, intent.settings, intent.seeds
     limits = settings.limits
     budget = {"requests": limits.requests, "bytes": limits.bytes, "seconds": limits.seconds}
-    if intent.kind.name != "web":
-        plan = {
-            "source": intent.kind.name,
-            "options": as_data(intent.options),
-            "seeds": seeds,
-            **intent.kind.plan(intent.options),
-            "budget": budget,
-            "folder": args.output,
-        }
-        if args.json:
-            print(json.dumps(plan))
-            return 0
-        print(f"would start from {_some(seeds)} of {intent.kind.name}")
-        for name, value in {**plan["options"], **intent.kind.plan(intent.options)}.items():
-            if value in ("", [], None):
-                continue
-            print(f"{name.replace('_', ' ')}: {harmless(str(value), 300)}")
-        _print_limits(budget)
+    options = as_data(intent.options)
+    plan = kind.plan(intent.options, settings, seeds, limits.requests)
+    if args.json:
+        told = {"source": kind.name, "options": options, "seeds": seeds, **plan}
+        print(json.dumps({**told, "budget": budget, "folder": args.output}))
         return 0
-    return _dry_run_of_the_web(intent, budget, args)
+    print(f"would start from {_some(seeds)} of {kind.name}")
+    for name, value in {**options, **plan}.items():
+        if value in ("", [], None):
+            continue
+        said = f"about {duration(value)}" if name.startswith("seconds") else str(value)
+        label = name.replace("_", " ").replace("seconds", "time", 1)
+        print(f"{label}: {harmless(said, 300)}")
+    _print_limits(budget)
+    return 0
 
 
 def _some(seeds: list[str]) -> str:
@@ -245,41 +239,3 @@ def _some(seeds: list[str]) -> str:
 def _print_limits(budget: dict[str, Any]) -> None:
     limits = [f"{value:,} {unit}" for unit, value in budget.items() if value is not None]
     print(f"budget: {', '.join(limits) or 'none: until nothing is left'}")
-
-
-def _dry_run_of_the_web(
-    intent: CrawlRequest, budget: dict[str, Any], args: argparse.Namespace
-) -> int:
-    settings, seeds = intent.settings, intent.seeds
-    hosts = len({group_of(seed) for seed in seeds})
-    slots = min(settings.concurrency, hosts * settings.per_host)
-    least = None
-    if budget["requests"] is not None:
-        least = budget["requests"] * settings.delay / max(1, hosts)
-        if settings.rate is not None:
-            least = max(least, budget["requests"] * settings.rate[1] / settings.rate[0] / hosts)
-    plan = {
-        "seeds": seeds,
-        "hosts": hosts,
-        "scope": list(settings.hosts + settings.domains + settings.prefixes) or settings.scope,
-        "user_agent": intent.client.agent,
-        "robots_requests": hosts,
-        "budget": budget,
-        "at_once": slots,
-        "seconds_on_these_hosts": least,
-        "folder": args.output,
-        "pages": settings.pages,
-    }
-    if args.json:
-        print(json.dumps(plan))
-        return 0
-    print(f"would start from {len(seeds)} URLs on {hosts} hosts, as {intent.client.agent}")
-    print(f"scope: {plan['scope']}; at most {slots} requests at once on these hosts")
-    _print_limits(budget)
-    if least is not None:
-        print(
-            f"time: about {duration(least)} if only these hosts answer"
-            f" ({settings.delay:g} s between requests to a host), less with more hosts"
-        )
-    print(f"of that, {hosts} requests for robots.txt of the hosts named")
-    return 0

@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from sonde.cli._print import amount, harmless, number, print_table
-from sonde.crawling.naming import possible_names
 from sonde.crawling.retelling import Moment, moments
 from sonde.errors import InputError, SpecError
-from sonde.net.exchange import REASONS
-from sonde.sources.peers.wire import REASONS as PEER_REASONS
+from sonde.sources.kinds import kind_named, possible_names
 from sonde.store.history import position_of
 from sonde.store.reader import RunReader
 from sonde.store.summary import RANKED
@@ -25,26 +23,12 @@ EXAMPLES = """examples:
   sonde explain run/ https://docs.example.org/news --at 250    # before the 250th lease
 """
 
-_REASONS = REASONS | {
-    "scope": "outside the hosts, domains or paths that were asked for",
-    "robots": "the site's robots.txt forbids it",
-    "robots-unreachable": "the site's robots.txt could not be fetched; sonde show says why",
-    "duplicate": "the same page as another URL",
-    "trap": "URLs of this shape had stopped bringing anything new",
-    "nofollow": "every link to it says nofollow",
-    "too-deep": "further from the seeds than was allowed",
+_REASONS = {
     "budget": "no budget was left for it",
-    "host-budget": "its host had used up its own budget",
-    "domain-budget": "its domain had used up its own budget",
-    "language": "not in the languages that were asked for",
-    "leaves the server": "a redirect leads to another server, which has no business with a token",
-    "leaves the site": "a redirect leads to another site than the form's",
-    "unknown account": "the server knows no account of this name",
-    "over-general": "it stands in too large a share of the records",
     "forgotten": "removed from this run by sonde forget",
     "interrupted": "the crawl was stopped while it was being asked for",
 }
-_REASONS |= PEER_REASONS
+"""What the reasons of the crawl itself mean; those of its source are the kind's."""
 
 
 def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
@@ -158,7 +142,7 @@ def _print(reader: RunReader, found: Trace, moments: list[Moment], at: int | Non
 
 def _verdict(reader: RunReader, found: Trace, moments: list[Moment]) -> str:
     state, reason = found.state, harmless(found.reason)
-    meaning = _REASONS.get(found.reason, "")
+    meaning = _meaning(reader, found.reason)
     why = f" ({reason}{': ' + meaning if meaning else ''})" if reason else ""
     if state == "frontier":
         opinions = moments[-1].opinions if moments else ()
@@ -178,6 +162,17 @@ def _verdict(reader: RunReader, found: Trace, moments: list[Moment]) -> str:
         "redirect": "never a link of its own",
         "unknown": "never seen on any visited page",
     }[state]
+
+
+def _meaning(reader: RunReader, reason: str) -> str:
+    if not reason or reason in _REASONS:
+        return _REASONS.get(reason, "")
+    try:
+        return kind_named((reader.meta("config") or {}).get("source", "web")).reasons.get(
+            reason, ""
+        )
+    except InputError:  # an object of a program's own, or a package that is not installed
+        return ""
 
 
 def _print_page(found: Trace) -> None:

@@ -13,8 +13,8 @@ from sonde.errors import InputError
 from sonde.net.charset import decode
 from sonde.net.decoding import BadEncoding, unpack
 from sonde.net.exchange import Limits
+from sonde.sources.page import read_page
 from sonde.sources.web.markdown import main_markdown, main_text
-from sonde.sources.web.page import read_page
 from sonde.sources.web.pdf import read_pdf
 from sonde.store.export import (
     Prose,

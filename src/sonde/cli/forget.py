@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from sonde.crawling.naming import possible_names
+from sonde.sources.kinds import possible_names
 from sonde.store.forgetting import forget
 from sonde.store.reader import RunReader
 from sonde.store.trace import trace

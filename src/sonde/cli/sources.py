@@ -8,10 +8,10 @@ from dataclasses import MISSING, Field, fields
 from typing import Any
 
 from sonde.cli._print import harmless
-from sonde.crawling.kinds import BUILT_IN, built_in, loaded, offered
 from sonde.crawling.settings import heeded
 from sonde.errors import InputError
 from sonde.sources.kind import Kind
+from sonde.sources.kinds import BUILT_IN, built_in, loaded, offered
 
 _EPILOG = """examples:
   sonde sources
@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _described(kind: Kind, package: str) -> dict[str, Any]:
+def _described(kind: Kind[Any], package: str) -> dict[str, Any]:
     return {
         "name": kind.name,
         "package": package,

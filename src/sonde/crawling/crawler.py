@@ -106,7 +106,7 @@ class Crawl:
         if self.driver is None or self.session is None:
             return None
         hosts = len(self.session.logbook.waiting)
-        return self.driver.meter.progress(hosts, self.session.attached.facts())
+        return self.driver.meter.progress(hosts, self.session.hooks.facts())
 
     # -- running -------------------------------------------------------------------------------
 
@@ -126,7 +126,7 @@ class Crawl:
         try:
             driver = self.driver = Driver(
                 logbook,
-                session.attached,
+                session.hooks,
                 session.meter,
                 concurrency=session.settings.concurrency,
                 harvest_below=session.settings.harvest_below,
@@ -137,7 +137,7 @@ class Crawl:
                 reason = await driver.run()
             self.stop_reason = reason
             run.journal.meta("stop", reason)
-            session.attached.leave()
+            session.hooks.leave()
             run.journal.commit()
             if self._on_event is not None:
                 spent = logbook.explorer.driver.account.spent.requests
@@ -149,7 +149,7 @@ class Crawl:
             failed = error
             raise
         finally:
-            await session.attached.close()
+            await session.hooks.close()
             if isinstance(failed, StoreError):
                 run.abandon()
             else:

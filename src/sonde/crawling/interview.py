@@ -19,16 +19,17 @@ from types import TracebackType
 from typing import Any, TypedDict, Unpack
 
 from sonde.budgets import Budget
-from sonde.crawling.logbook import DROPPED, VISITED, WAITING, Logbook
+from sonde.crawling.logbook import Logbook
 from sonde.crawling.retelling import explorer_of
 from sonde.crawling.settings import Settings, spelt_out
 from sonde.crawling.setup import raised
 from sonde.errors import InputError
 from sonde.estimators import Estimator
-from sonde.protocols import CustomEstimator, Objective, Source
+from sonde.protocols import DROPPED, VISITED, WAITING, CustomEstimator, Objective, Source
 from sonde.records import Failure, Lease, Link, Outcome, Skip, Spend
+from sonde.sources.context import SourceContext
 from sonde.sources.facts import PageFacts, PageVisit
-from sonde.sources.kind import Kind
+from sonde.sources.kind import Kind, NoOptions
 from sonde.store.forgetting import PREFIX, Forgotten
 from sonde.store.run import Run
 from sonde.strategies import Strategy
@@ -50,17 +51,17 @@ LONGEST = 500
 """A name or a note has at most so many characters."""
 
 
-class People(Kind):
+class People(Kind[NoOptions]):
     """What a program cannot visit."""
 
     name = "people"
     summary = "people, or whatever a program cannot fetch: sonde ask, sonde tell"
     nouns = ("person", "people")
 
-    def settled(self, options: Any) -> Any:
+    def settled(self, options: NoOptions) -> NoOptions:
         raise InputError("people are not crawled: sonde ask RUN --seeds NAME,... begins a run")
 
-    def make(self, options: Any, equipment: Any) -> Source:
+    def make(self, options: NoOptions, context: SourceContext) -> Source:
         raise InputError("a run of people is driven by hand: sonde ask names who is next")
 
 

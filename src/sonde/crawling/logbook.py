@@ -20,15 +20,13 @@ from sonde.budgets import Budget
 from sonde.crawling.retelling import Entry, Nodes, Parts
 from sonde.errors import InputError
 from sonde.explorer import Explorer
+from sonde.protocols import DROPPED, LEASED, VISITED, WAITING
 from sonde.records import Failure, Group, Lease, Link, Node, Outcome, Spend, Visit
 from sonde.sources.facts import PageFacts, PageVisit
 from sonde.store.checkpoints import Arrays, facts_from_array, facts_to_array
 from sonde.store.codec import pack_places, pack_targets, pack_text, pack_words, units_of
 from sonde.store.history import nodes_since, open_leases
 from sonde.store.run import Run
-
-WAITING, LEASED, VISITED, DROPPED = range(4)
-"""What became of a node."""
 
 _MOST_DEEP = 65_535
 _NOWHERE = (None, None)
@@ -421,3 +419,23 @@ class Logbook:
             now = set() if self._ready is None else self._ready
             now |= {names[place] for place in data.get("on", ())}
             self._ready = now - {names[place] for place in data.get("off", ())}
+
+
+class LogbookView:
+    """What a source sees of a logbook (a ``CrawlView``)."""
+
+    def __init__(self, logbook: Logbook) -> None:
+        driver = logbook.driver
+        self._logbook = logbook
+        self.registry = driver.register
+        self.number_of = driver.number_of
+        self.became = logbook.became
+        self.refuse = logbook.journal.refuse
+        self.clock = logbook.clock
+        self.reads_words = driver.reads_words
+        self.reads_urls = driver.reads_urls
+
+    @property
+    def status(self) -> bytearray:
+        """What became of each node, by number."""
+        return self._logbook.status

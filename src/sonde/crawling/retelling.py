@@ -25,7 +25,7 @@ from sonde.crawling.settings import SETTINGS, Settings
 from sonde.errors import InputError
 from sonde.explorer import Explorer, Opinion
 from sonde.records import Failure, Group, Lease, Link, Node, Outcome, Place, Skip, Spend, Visit
-from sonde.sources.web.place import keys_of
+from sonde.sources.url_measures import keys_of
 from sonde.store.checkpoints import Arrays, facts_from_array, facts_to_array
 from sonde.store.codec import spend_of, unpack_measures, unpack_words
 from sonde.store.history import (

@@ -22,13 +22,13 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
 
 from sonde.budgets import Budget, planned_requests
-from sonde.crawling.scope import REACHES, Scope
 from sonde.durations import seconds_from
 from sonde.errors import InputError
 from sonde.estimators import DEFAULT, Estimator
 from sonde.net.exchange import Limits
 from sonde.protocols import CustomEstimator, Objective
 from sonde.scorers.document import Scorer
+from sonde.sources.context import REACHES
 from sonde.sources.options import as_data, read_options
 from sonde.strategies import Strategy
 
@@ -209,7 +209,6 @@ class Settings:
             if declared.choices is not None and value not in declared.choices:
                 known = ", ".join(declared.choices)
                 raise InputError(f"unknown {name} {value!r} (one of: {known})")
-        Scope(hosts=self.hosts, domains=self.domains, prefixes=self.prefixes)
         plan = (self.requests, self.per, self.duration)
         if any(part is not None for part in plan) and None in plan:
             raise InputError("a rate plan needs all of requests, per and for")

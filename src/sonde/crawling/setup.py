@@ -9,13 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from sonde.budgets import Budget
-from sonde.crawling.attached import Attached
-from sonde.crawling.equipment import CrawlEquipment, Custom
 from sonde.crawling.events import Settled
-from sonde.crawling.keeping import RunKeeper
-from sonde.crawling.kinds import Chosen, chosen, kind_named
-from sonde.crawling.logbook import Logbook
-from sonde.crawling.presentation import client_settings
+from sonde.crawling.keeper import RunArchive, RunKeeper
+from sonde.crawling.logbook import Logbook, LogbookView
 from sonde.crawling.progress import ProgressMeter
 from sonde.crawling.retelling import explorer_of
 from sonde.crawling.settings import (
@@ -26,12 +22,17 @@ from sonde.crawling.settings import (
     objects_in,
     spelt_out,
 )
+from sonde.crawling.source_hooks import SourceHooks
 from sonde.errors import InputError
 from sonde.explorer import Explorer
+from sonde.net.client_settings import ClientSettings, client_settings
 from sonde.protocols import Keeper, Source
 from sonde.records import Failure, Lease, Spend
 from sonde.scorers import scorer_from
+from sonde.scorers.document import Scorer
+from sonde.sources.context import SourceContext
 from sonde.sources.kind import Kind
+from sonde.sources.kinds import Chosen, CustomKind, chosen, kind_named
 from sonde.sources.options import as_data, read_options
 from sonde.sources.pseudonyms import HiddenKeeper, Pseudonymous, Pseudonyms, make_key
 from sonde.store.forgetting import Forgotten
@@ -42,19 +43,19 @@ from sonde.store.run import Run
 class CrawlRequest:
     """What a user wants to crawl, checked as far as that goes without a run."""
 
-    kind: Kind
+    kind: Kind[Any]
     options: Any
     settings: Settings
     seeds: list[str]
-    scorer: Any = None
-    client: Any = None
+    scorer: Scorer | None = None
+    client: ClientSettings | None = None
 
     @classmethod
     def of(cls, picked: Chosen, given: Mapping[str, Any]) -> CrawlRequest:
         """What was said for a new crawl. Whatever is wrong with it is found here."""
         kind = picked.kind
         told = spelt_out(given)
-        if not isinstance(kind, Custom):
+        if not isinstance(kind, CustomKind):
             _check_heeded(kind, told)
         options = kind.settled(read_options(kind.options, picked.options, kind.name, noun="option"))
         told = {**kind.defaults, **told}
@@ -65,6 +66,7 @@ class CrawlRequest:
         for name in kind.needs:
             if not getattr(settings, name):
                 raise InputError(f"a crawl of {kind.name} needs a {name}")
+        kind.check(options, settings)
         seeds = picked.seeds or list(kind.seeds(options, settings.topic))
         seeds = list(dict.fromkeys(kind.spelt(options, seed) for seed in seeds))
         explorer_of(settings, grouped=kind.grouped)  # says what is wrong with its settings
@@ -111,36 +113,33 @@ class CrawlRequest:
             hold = Spend(requests=1, bytes=settings.size_limit + 8 * HEAD)
         explorer = explorer or explorer_of(settings, grouped=self.kind.grouped)
         logbook = Logbook(explorer, run, hold)
-        keeper: Keeper = RunKeeper(run)
+        keeper: Keeper = RunKeeper(run, self.kind.tables)
         if self.pseudonyms is not None:
             keeper = HiddenKeeper(keeper, self.pseudonyms)
-        equipment = CrawlEquipment(
+        archive = None
+        if "pages" in self.kind.heeds and settings.pages and run.pages is not None:
+            archive = RunArchive(run)
+        context = SourceContext(
             seeds=tuple(self.seeds),
+            settings=settings,
             keeper=keeper,
-            topic=settings.topic,
+            crawl=LogbookView(logbook),
             scorer=self.scorer,
             client=self.client,
-            seed=settings.seed,
-            delay=settings.delay,
             limits=settings.fetch_limits,
-            retries=settings.retries,
-            concurrency=settings.concurrency,
-            rate=settings.rate,
-            text=settings.text,
-            settings=settings,
-            book=logbook,
-            objects=objects_in(vars(settings)),
+            archive=archive,
         )
-        source = self.kind.make(self.options, equipment)
+        source = self.kind.make(self.options, context)
         if self.pseudonyms is not None:
             source = Pseudonymous(source, self.pseudonyms)
         forgotten = Forgotten.of(run.meta("forgotten"))
         meter = ProgressMeter(logbook.explorer, settings.harvest_over)
         logbook.parts.add("progress", meter)
-        return Session(run, logbook, self, Attached(source, run.journal, forgotten), meter)
+        hooks = SourceHooks(source, run.journal, forgotten, archive)
+        return Session(run, logbook, self, hooks, meter)
 
 
-def _check_heeded(kind: Kind, names: Iterable[str]) -> None:
+def _check_heeded(kind: Kind[Any], names: Iterable[str]) -> None:
     """A setting that a kind does not listen to is an error, not a wish that nobody hears."""
     heeds = heeded(kind.heeds)
     for name in names:
@@ -155,7 +154,7 @@ class Session:
     run: Run
     logbook: Logbook
     request: CrawlRequest
-    attached: Attached
+    hooks: SourceHooks
     meter: ProgressMeter
     notice: str = ""
 
@@ -192,7 +191,7 @@ class Session:
 
     def connect(self, wake: Callable[[], None]) -> None:
         """Let the pace wake the driver, and know the groups that are waiting."""
-        pace = self.attached.pace
+        pace = self.hooks.pace
         pace.wake = wake
         self.logbook.on_group = pace.know
         for group in self.logbook.groups():
@@ -210,7 +209,7 @@ def requested(
         starts = list(seeds)
         if not starts:
             raise InputError("a crawl needs at least one seed")
-        return CrawlRequest.of(Chosen(Custom(source), dict(options), starts), settings)
+        return CrawlRequest.of(Chosen(CustomKind(source), dict(options), starts), settings)
     starts = [source] if isinstance(source, str) else list(source)
     return CrawlRequest.of(chosen([*starts, *seeds], options), settings)
 
@@ -254,7 +253,7 @@ def resumed_run(
             session.add_seeds()
         if budget is not None:
             session.logbook.raise_budget(raised(explorer.driver.account.budget, budget))
-        session.notice = session.attached.recall()
+        session.notice = session.hooks.recall()
         run.journal.meta("stop", None)
         run.journal.commit()
         return session
@@ -263,7 +262,7 @@ def resumed_run(
         raise
 
 
-def opened_run(path: str | Path, kind: Kind, settings: Mapping[str, Any]) -> Session:
+def opened_run(path: str | Path, kind: Kind[Any], settings: Mapping[str, Any]) -> Session:
     """Open a run for the sake of its source, which another kind than its own may make: its
     explorer is told nothing, and leases nothing."""
     run = Run.open(path)
@@ -281,7 +280,7 @@ def opened_run(path: str | Path, kind: Kind, settings: Mapping[str, Any]) -> Ses
         told = {**settings, "scorer": lambda page: 0.0}
         request = _request_of(run, path, None, {}, told, kind)
         session = request.session(run, Explorer("deg", grouped=kind.grouped))
-        session.notice = session.attached.recall()
+        session.notice = session.hooks.recall()
         return session
     except BaseException:
         run.close()
@@ -294,14 +293,14 @@ def _request_of(
     source: Source | None,
     options: Mapping[str, Any],
     settings: Mapping[str, Any],
-    made_by: Kind | None = None,
+    made_by: Kind[Any] | None = None,
 ) -> CrawlRequest:
     """What a run was made for, with what is told anew."""
     config = run.config
     seeds, name = config["seeds"], config["source"]
     if name == "custom" and source is None:
         raise InputError(f"{path}: this run was made over a source of its own: give it again")
-    kind = made_by or (Custom(source) if name == "custom" else kind_named(name))
+    kind = made_by or (CustomKind(source) if name == "custom" else kind_named(name))
     told = _kept_settings(run, path, settings)
     for option in options:
         if option.replace("-", "_") not in kind.changeable:

@@ -258,7 +258,8 @@ class Client:
         if size > 8 * limits.head:
             return tally.problem("too-large", f"a response head of {size} bytes", url)
         redirect = answer.status in _REDIRECTS and hdrs.LOCATION in answer.headers
-        media = answer.headers.get(hdrs.CONTENT_TYPE, "").partition(";")[0].strip().lower()
+        content_type = answer.headers.get(hdrs.CONTENT_TYPE, "")
+        media = content_type.partition(";")[0].strip().lower()
         good = 200 <= answer.status < 300
         if good and wanted is not None and not wanted(media):
             return tally.problem("unwanted-type", media, url)
@@ -294,6 +295,8 @@ class Client:
             hops=tuple(tally.hops),
             trips=tuple(tally.trips),
             cut=cut,
+            content_type=content_type,
+            media_type=media,
         )
         if good or answer.status == 304:
             return response

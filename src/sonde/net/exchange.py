@@ -79,16 +79,8 @@ class Response:
     hops: tuple[Exchange, ...] = ()
     trips: tuple[tuple[str, float], ...] = ()
     cut: str = ""  # "size": at the limit; "broken": the connection ended early
-
-    @property
-    def content_type(self) -> str:
-        """The whole Content-Type header."""
-        return self.headers.get("Content-Type", "")
-
-    @property
-    def media_type(self) -> str:
-        """The media type alone, in lower case."""
-        return self.content_type.partition(";")[0].strip().lower()
+    content_type: str = ""  # the whole header
+    media_type: str = ""  # that alone, in lower case
 
     @property
     def not_modified(self) -> bool:

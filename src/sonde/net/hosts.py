@@ -27,7 +27,7 @@ from typing import NamedTuple
 from sonde.net.exchange import FetchOutcome
 from sonde.net.retries import LONGEST_PAUSE
 from sonde.net.robots import RobotsRecord, RobotsRules, record_of
-from sonde.net.urls import domain_of, host_of, origin_of
+from sonde.net.urls import domain_of, host_of
 
 _FIRST_BACKOFF = 2.0
 _MOST_DOUBLINGS = 11  # 2 s doubled eleven times is a bit more than an hour
@@ -59,7 +59,7 @@ class Host(_Turn):
     rtt: float | None = None
     deviation: float | None = None
     delay: float | None = None  # what its robots.txt asks for
-    robots: dict[str, RobotsRecord] | None = None  # by origin
+    robots: dict[str, RobotsRecord] | None = None  # by scheme: each origin has its own
     troubles: int = 0  # in a row
     closed: bool = False  # not asked any more: its budget is used up
     ip: str | None = None
@@ -71,7 +71,7 @@ class Host(_Turn):
     queue: deque[asyncio.Future[None]] | None = None  # requests that wait for their turn
 
 
-class HostRow(NamedTuple):
+class KeptHost(NamedTuple):
     """What a run keeps of a host."""
 
     host: str
@@ -306,7 +306,7 @@ class Hosts:
         host = self._hosts.get(name)
         if host is None or host.robots is None:
             return None
-        record = host.robots.get(origin_of(url))
+        record = host.robots.get(_scheme(url))
         if record is None or now >= record.expires:
             return None
         if record.verdict != "rules":
@@ -316,7 +316,7 @@ class Hosts:
     def robots_of(self, origin: str, name: str) -> RobotsRecord | None:
         """What is known of the robots.txt of an origin of a host, fresh or not."""
         host = self._hosts.get(name)
-        return None if host is None or host.robots is None else host.robots.get(origin)
+        return None if host is None or host.robots is None else host.robots.get(_scheme(origin))
 
     def note_robots(
         self, host: Host, origin: str, outcome: FetchOutcome, wall: float, now: float
@@ -332,7 +332,7 @@ class Hosts:
         """Take in what is known of an origin; a later record replaces an earlier one."""
         if host.robots is None:
             host.robots = {}
-        host.robots[record.origin] = record
+        host.robots[_scheme(record.origin)] = record
         delay = self.rules.delay(record)
         if delay is not None:
             host.delay = delay
@@ -340,10 +340,10 @@ class Hosts:
 
     # -- keeping -------------------------------------------------------------------------------
 
-    def changed(self) -> list[HostRow]:
+    def changed(self) -> list[KeptHost]:
         """What a run should keep of the hosts that were asked since this was last called."""
         rows = [
-            HostRow(
+            KeptHost(
                 name,
                 host.requests,
                 host.failures,
@@ -357,7 +357,7 @@ class Hosts:
         self._changed.clear()
         return rows
 
-    def recall(self, rows: Iterable[HostRow], now: float) -> None:
+    def recall(self, rows: Iterable[KeptHost], now: float) -> None:
         """Take in what a run knows of its hosts."""
         for row in rows:
             host = self.add(row.host, now)
@@ -369,6 +369,10 @@ class Hosts:
         for host in self._hosts.values():
             if self.exhausted(host.name) is not None:
                 self.close(host)
+
+
+def _scheme(url: str) -> str:
+    return "https" if url.startswith("https:") else "http"
 
 
 def _domain(name: str) -> str:

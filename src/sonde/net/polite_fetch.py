@@ -98,7 +98,7 @@ class PoliteFetch:
         if last_modified:
             own["If-Modified-Since"] = last_modified
         try:
-            return await fetch.page(start, wanted, own, form)
+            return await fetch.page(wanted, own, form)
         finally:
             fetch.end()
 
@@ -118,6 +118,7 @@ class _Fetch:
         "_trips",
         "_turn",
         "_turns",
+        "_url",
         "_wait",
     )
 
@@ -134,6 +135,7 @@ class _Fetch:
         self._allowance = allowance
         self._gate = gate
         self._wait = wait
+        self._url = url
         self._first = group_of(url)  # whose turn may have been reserved
         self._arrived = False
         self._turn: Host | None = None  # the one that is held
@@ -152,13 +154,14 @@ class _Fetch:
 
     async def page(
         self,
-        url: str,
         wanted: Wanted | None,
         own: Mapping[str, str | Secret],
         form: bytes | None,
     ) -> FetchOutcome:
         """The page itself, with whatever has to be fetched before it."""
-        answer = await self._followed(url, self._admitted, self._polite.limits, wanted, own, form)
+        answer = await self._followed(
+            self._url, self._first, self._admitted, self._polite.limits, wanted, own, form
+        )
         if isinstance(answer, FetchProblem) and answer.reason == "budget" and self._refused:
             answer = replace(answer, reason="not-allowed", detail=self._refused)
         return replace(answer, trips=self._trips + answer.trips) if self._trips else answer
@@ -166,6 +169,7 @@ class _Fetch:
     async def _followed(
         self,
         url: str,
+        group: str,
         admitted: Callable[[str, str, bool], Awaitable[str | None]],
         limits: Limits,
         wanted: Wanted | None = None,
@@ -174,7 +178,7 @@ class _Fetch:
     ) -> FetchOutcome:
         """What is at a URL, or where its redirects end."""
         tally = FetchTally(self._take)
-        host, group = host_of(url), group_of(url)
+        first, start = url, group
         seen = {url}
         got: FetchOutcome | str = url
         for hop in range(limits.redirects + 1):
@@ -183,7 +187,8 @@ class _Fetch:
                 reason = "budget" if why == "budget" else "not-allowed"
                 got = tally.problem(reason, why, url)
                 break
-            headers = own if not hop or host_of(url) == host else None
+            # Secrets go to the host of the URL, whatever its port.
+            headers = own if group == start or host_of(url) == host_of(first) else None
             got = await self._requested(url, group, tally, limits, wanted, headers, form)
             if not isinstance(got, str):
                 break
@@ -272,7 +277,9 @@ class _Fetch:
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         polite._asking_robots[origin] = done
         try:
-            answer = await self._followed(robots_url(url), self._in_turn, polite.robots_limits)
+            answer = await self._followed(
+                robots_url(url), group, self._in_turn, polite.robots_limits
+            )
             self._trips += answer.trips
             host = hosts.add(group, time.monotonic())
             record = hosts.note_robots(host, origin, answer, time.time(), time.monotonic())

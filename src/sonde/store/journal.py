@@ -41,8 +41,6 @@ _INSERTS = {
     " fingerprint, digest, etag, modified, rtt, canonical, flags, text, warc, targets, scores,"
     " places, words) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     "refused": "INSERT OR IGNORE INTO refused VALUES (?, ?, ?)",
-    "robots": "INSERT OR REPLACE INTO robots VALUES (?, ?, ?, ?, ?, ?)",
-    "hosts": "INSERT OR REPLACE INTO hosts VALUES (?, ?, ?, ?, ?, ?, ?)",
     "meta": "INSERT OR REPLACE INTO meta VALUES (?, ?)",
     "outdated": "DELETE FROM snapshots WHERE part = ?",
     "snapshots": "INSERT INTO snapshots VALUES (?, ?, ?)",
@@ -59,6 +57,7 @@ class Journal:
         self._database = database
         self._wal = wal
         self._file = -1
+        self._inserts = dict(_INSERTS)
         self._rows: dict[str, list[Sequence[Any]]] = {table: [] for table in _INSERTS}
         self._refused: set[int] = set()
         self.seq: int = database.execute("SELECT coalesce(max(seq), 0) FROM log").fetchone()[0]
@@ -75,6 +74,12 @@ class Journal:
         self._syncing: Future[None] | None = None
 
     # -- rows ----------------------------------------------------------------------------------
+
+    def declare(self, table: str, columns: int) -> None:
+        """Take rows for a further table, with so many columns; one with the same key replaces."""
+        places = ", ".join("?" * columns)
+        self._inserts[table] = f"INSERT OR REPLACE INTO {table} VALUES ({places})"
+        self._rows.setdefault(table, [])
 
     def add(self, table: str, row: Sequence[Any]) -> None:
         """A row for a table (``settled`` completes a row of leases)."""
@@ -155,7 +160,7 @@ class Journal:
             database.execute("BEGIN IMMEDIATE")
             for table, rows in self._rows.items():
                 if rows:
-                    database.executemany(_INSERTS[table], rows)
+                    database.executemany(self._inserts[table], rows)
             database.execute("COMMIT")
         except sqlite3.Error as error:
             if database.in_transaction:

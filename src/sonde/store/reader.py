@@ -94,6 +94,10 @@ class RunReader:
         found = self.one(query, *values)
         return int(found[0] or 0) if found is not None else 0
 
+    def has(self, table: str) -> bool:
+        """Whether the run has a table: a kind of source may declare its own."""
+        return self.one("SELECT 1 FROM sqlite_schema WHERE name = ?", table) is not None
+
     def meta(self, key: str) -> Any:
         """What the run says of itself under a key, or ``None``."""
         found = self.one("SELECT value FROM meta WHERE key = ?", key)

@@ -22,6 +22,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping
@@ -46,6 +47,8 @@ from sonde.store.schema import SCHEMA, VERSION, check_version
 
 LOCK = "run.lock"
 
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_TABLES = frozenset(re.findall(r"CREATE TABLE (\w+)", SCHEMA))
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -167,7 +170,24 @@ class Run:
                 raise InputError(f"{folder / DATABASE}: cannot be read: {error}") from None
             raise
 
+    def declare(self, table: str, columns: str) -> None:
+        """Have a further table, made if it is not there; `columns` is its SQL after the name."""
+        if not _NAME.fullmatch(table) or table in _TABLES:
+            raise InputError(f"not a name for a table of a source: {table!r:.100}")
+        try:
+            self.database.execute(f"CREATE TABLE IF NOT EXISTS {table} {columns}")
+            found = self.database.execute(f"SELECT * FROM {table} LIMIT 0").description
+        except sqlite3.Error as error:
+            raise StoreError(f"the table {table} of the source cannot be made: {error}") from None
+        self.journal.declare(table, len(found))
+
     # -- reading back --------------------------------------------------------------------------
+
+    def declared(self, table: str) -> Iterator[tuple[Any, ...]]:
+        """All rows of a table that was declared."""
+        if table in _TABLES or not _NAME.fullmatch(table):
+            raise InputError(f"not a table of a source: {table!r:.100}")
+        return iter(self.database.execute(f"SELECT * FROM {table}"))
 
     def meta(self, key: str) -> Any:
         """What the run says of itself under a key, or ``None``."""

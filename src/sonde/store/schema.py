@@ -107,29 +107,10 @@ CREATE TABLE refused (
     lease INTEGER                 -- where it was seen
 ) WITHOUT ROWID;
 
-CREATE TABLE hosts (
-    host TEXT PRIMARY KEY,
-    requests INTEGER NOT NULL DEFAULT 0,
-    failures INTEGER NOT NULL DEFAULT 0,
-    bytes INTEGER NOT NULL DEFAULT 0,
-    rtt REAL,
-    rtt_deviation REAL,
-    delay REAL
-) WITHOUT ROWID;
-
-CREATE TABLE robots (
-    origin TEXT PRIMARY KEY,
-    verdict TEXT NOT NULL,
-    text TEXT NOT NULL,
-    fetched REAL NOT NULL,
-    expires REAL NOT NULL,
-    why TEXT NOT NULL
-) WITHOUT ROWID;
-
 -- The positions in the log that there is a checkpoint of (see store/checkpoints.py).
 CREATE TABLE checkpoints (log_seq INTEGER PRIMARY KEY);
 
--- What the source and its scorer keep by name, as of a position in the log.
+-- The parts that a source keeps by name, as of a position in the log.
 CREATE TABLE snapshots (
     log_seq INTEGER NOT NULL,
     part TEXT NOT NULL,

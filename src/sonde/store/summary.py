@@ -186,6 +186,8 @@ def reasons(run: RunReader) -> list[Reason]:
 
 def hosts(run: RunReader) -> list[HostSummary]:
     """The hosts that were asked, the most asked first."""
+    if not run.has("hosts"):
+        return []
     found = run.rows(
         "SELECT hosts.host, hosts.requests, hosts.failures, hosts.bytes, count(brought.gain),"
         " total(brought.gain), rtt, delay FROM hosts LEFT JOIN"
@@ -198,6 +200,8 @@ def hosts(run: RunReader) -> list[HostSummary]:
 
 def unreachable(run: RunReader) -> dict[str, str]:
     """Whose robots.txt could not be fetched, so that nothing of theirs was, and why."""
+    if not run.has("robots"):
+        return {}
     return dict(
         run.rows("SELECT origin, why FROM robots WHERE verdict = 'disallow' ORDER BY origin")
     )

@@ -115,7 +115,7 @@ class WarcWriter:
             self._append(self._info())
 
     def write(
-        self, exchanges: Sequence[Exchanged], *, when: float | None = None, cut: str = ""
+        self, exchanges: Sequence[Exchanged], cut: str = "", *, when: float | None = None
     ) -> str:
         """Store the exchanges of one fetch; the place of the last one's response.
 

@@ -9,9 +9,10 @@ import hashlib
 
 from sonde.net.exchange import FetchOutcome, FetchProblem, Response
 from sonde.net.robots import directives
+from sonde.sources.page import Page
 from sonde.sources.web.alternates import feeds_of
 from sonde.sources.web.feeds import Feed
-from sonde.sources.web.page import Page
+from sonde.sources.web.visit import read_response
 from sonde.store.citations import Citations, Tracked
 from sonde.track.lists import Lists
 from sonde.track.mind import Mind
@@ -53,7 +54,7 @@ class Learning:
         digest = hashlib.sha1(answer.body, usedforsecurity=False).digest()
         if digest == node.digest and node.last is not None:
             return self._unchanged(node, answer, now)
-        found = self.source.assembler.read(answer)
+        found = read_response(answer)
         facts = self._facts(answer, digest)
         if isinstance(found, Feed):
             self.fresh = self.lists.read(node, found, now, facts)
@@ -66,12 +67,12 @@ class Learning:
     # -- pages -----------------------------------------------------------------------------------
 
     def _facts(self, answer: Response, digest: bytes) -> dict[str, object]:
-        keep = self.source.assembler.keep
+        archive = self.source.archive
         return {
             "etag": answer.headers.get("ETag"),
             "modified": answer.headers.get("Last-Modified"),
             "digest": digest,
-            "warc": None if keep is None else keep(answer),
+            "warc": None if archive is None else archive.write(answer.hops, answer.cut),
         }
 
     def _page(
@@ -150,7 +151,7 @@ class Learning:
 
     def _moved(self, node: Tracked, url: str, now: float) -> Tracked:
         """The page is at another address for good: so are all links to it, and its own."""
-        name = self.source.assembler.stands_for(url)
+        name = self.source.duplicates.stands_for(url)
         if name == node.url:
             return node
         found = self.store.find(name) or self.places.new(name, "frontier", now)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from sonde.net.urls import group_of
 from sonde.store.citations import Citations
 from sonde.track.mind import Mind
 from sonde.track.web import TrackedWeb
@@ -20,11 +21,12 @@ class Places:
     def node(self, url: str, now: float) -> tuple[int, str] | None:
         """The number and the state of the node that a URL stands for; a new one where it belongs
         to the crawl and nobody knew it; ``None`` where it is no node."""
-        name = self.source.assembler.stands_for(url)
+        name = self.source.duplicates.stands_for(url)
         found = self.store.find(name)
         if found is not None:
             return found
-        if name not in self.source.scope or self.source.memory.traps.verdict(name) is not None:
+        group = group_of(name)
+        if not self.source.scope.has(name, group) or self.source.traps.verdict(name, group):
             return None
         return self.new(name, "frontier", now)
 

@@ -122,7 +122,7 @@ class LiveTracker:
             failed = True
             raise
         finally:
-            await begun.attached.close()
+            await begun.hooks.close()
             if failed:
                 begun.run.abandon()
             else:
@@ -130,8 +130,8 @@ class LiveTracker:
 
     def _open(self, begun: Session) -> None:
         self._begun = begun
-        assert isinstance(begun.attached.source, TrackedWeb)
-        self.source = begun.attached.source
+        assert isinstance(begun.hooks.source, TrackedWeb)
+        self.source = begun.hooks.source
         self.store = store = Citations(begun.run.database)
         self.plan = plan = Plan.of(store.recall("track"), self._plan)
         state = store.recall("track_state") or {}

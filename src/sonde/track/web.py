@@ -7,25 +7,24 @@ where the page has gone.
 
 from __future__ import annotations
 
-from sonde.crawling.web import Web, WebSource
 from sonde.net.exchange import FetchOutcome
 from sonde.net.polite_fetch import Wait
 from sonde.protocols import Allowance
+from sonde.sources.context import SourceContext
+from sonde.sources.kind import NoOptions
+from sonde.sources.web.kind import Web
+from sonde.sources.web.source import WebSource
 
 
 class TrackedKind(Web):
     """The kind of the source below: of the Web, for a tracker."""
 
-    @property
-    def makes(self) -> type[WebSource]:
-        return TrackedWeb
+    def make(self, options: NoOptions, context: SourceContext) -> WebSource:
+        return TrackedWeb(context)
 
 
 class TrackedWeb(WebSource):
     """The crawl's source, for visits of pages that may have been visited before."""
-
-    def known_elsewhere(self, name: str) -> bool:
-        return False
 
     async def look(
         self,
@@ -48,4 +47,8 @@ class TrackedWeb(WebSource):
         )
 
     def _redirect_gate(self, url: str, group: str, redirected: bool) -> str | None:
-        return self._gate(url, group, True) if redirected else None
+        if not redirected:
+            return None
+        if not self.scope.has(url, group):
+            return "scope"
+        return None if self.traps.verdict(url, group) is None else "trap"

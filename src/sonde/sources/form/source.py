@@ -12,13 +12,13 @@ from sonde.net.hosts import Hosts
 from sonde.net.retries import Retries
 from sonde.protocols import Allowance
 from sonde.records import Failure, Link, Node, Outcome, Skip
+from sonde.sources.context import SourceContext
 from sonde.sources.facts import PageFacts, PageVisit, VisitEnded
 from sonde.sources.form.census import Census
 from sonde.sources.form.form import SearchForm, find_form
 from sonde.sources.form.layout import ENOUGH, Layout, Record
+from sonde.sources.form.query_words import counted, words_of
 from sonde.sources.form.site import FormSite
-from sonde.sources.form.words import counted, words_of
-from sonde.sources.kind import Equipment
 
 _REMEMBERED = 0.02  # words in a smaller share of the records are far from over-general
 
@@ -32,29 +32,29 @@ class Manner:
     layout: Layout
     pages: int
     general: float
-    delay: float
 
 
 class FormSource:
     """A database behind a search form. Use ``close()`` at the end."""
 
-    def __init__(self, manner: Manner, equipment: Equipment) -> None:
-        assert equipment.client is not None
+    def __init__(self, manner: Manner, context: SourceContext) -> None:
+        settings = context.settings
+        assert context.client is not None
         self.manner = manner
-        self.keeper = equipment.keeper
+        self.keeper = context.keeper
         self.form = manner.form
         self.layout = manner.layout
         self.census = Census()
-        self.retries = Retries(equipment.retries)
+        self.retries = Retries(settings.retries)
         self.site = FormSite(
             manner.page,
-            Client(equipment.client),
-            Hosts(delay=manner.delay, connections=equipment.concurrency, rate=equipment.rate),
-            equipment.limits,
-            equipment.keeper,
+            Client(context.client),
+            Hosts(delay=settings.delay, connections=settings.concurrency, rate=settings.rate),
+            context.limits,
+            context.keeper,
         )
         self.pace = self.site.pace
-        self._text = equipment.text
+        self._text = settings.text
         self._changed = False
 
     # -- life ----------------------------------------------------------------------------------

@@ -9,11 +9,13 @@ from typing import Any
 from sonde.errors import InputError
 from sonde.protocols import Allowance, Keeper
 from sonde.records import Failure, Link, Node, Outcome, Skip
+from sonde.sources.context import SourceContext
 from sonde.sources.facts import PageFacts, PageVisit
-from sonde.sources.kind import Equipment, Kind
+from sonde.sources.kind import Kind, NoOptions
 from sonde.sources.peers.wire import (
     ANSWER,
     LONGEST,
+    REASONS,
     Answer,
     Trouble,
     answer_from,
@@ -67,7 +69,7 @@ class Standing:
         return self._missed.get(informer, 0) >= DOUBTS * (1 + self._found.get(informer, 0))
 
 
-class Peers(Kind):
+class Peers(Kind[NoOptions]):
     """Peers that share files, asked one by one."""
 
     name = "peers"
@@ -76,20 +78,21 @@ class Peers(Kind):
     heeds = ("topic", "timeout")
     needs = ("topic",)
     defaults = {"timeout": TIMEOUT}  # noqa: RUF012
+    reasons = REASONS
 
-    def seeds(self, options: Any, topic: str | None) -> list[str]:
+    def seeds(self, options: NoOptions, topic: str | None) -> list[str]:
         raise InputError("a crawl of peers needs at least one address, such as 127.0.0.1:7001")
 
-    def spelt(self, options: Any, seed: str) -> str:
+    def spelt(self, options: NoOptions, seed: str) -> str:
         return peer_named(seed)
 
-    def make(self, options: Any, equipment: Equipment) -> PeerSource:
+    def make(self, options: NoOptions, context: SourceContext) -> PeerSource:
         return PeerSource(
-            equipment.topic or "",
-            equipment.seeds,
-            timeout=equipment.limits.total,
-            limit=min(ANSWER, equipment.limits.body),
-            keeper=equipment.keeper,
+            context.settings.topic or "",
+            context.seeds,
+            timeout=context.limits.total,
+            limit=min(ANSWER, context.limits.body),
+            keeper=context.keeper,
         )
 
 

@@ -13,7 +13,7 @@ from sonde.net.urls import origin_of
 from sonde.protocols import Allowance
 from sonde.records import Failure, Skip
 from sonde.sources.facts import VisitEnded
-from sonde.sources.social.description import Posts
+from sonde.sources.social.description import PostsEndpoint
 from sonde.sources.social.paging import next_url
 from sonde.sources.social.picking import pick
 from sonde.sources.social.statements import Statement, statement_of
@@ -87,7 +87,9 @@ class Exchanges:
         if self._first is not None:
             self._source.pace.unused(self._first)
 
-    async def pages(self, endpoint: str, url: str, posts: Posts) -> AsyncIterator[ApiAnswer]:
+    async def pages(
+        self, endpoint: str, url: str, posts: PostsEndpoint
+    ) -> AsyncIterator[ApiAnswer]:
         """The answers of an endpoint, page by page; those after the first may be missing."""
         here: str | None = url
         for number in range(self._source.pages):

@@ -13,16 +13,16 @@ from sonde.net.retries import Retries
 from sonde.net.secret import Secret
 from sonde.protocols import Allowance
 from sonde.records import Failure, Link, Node, Outcome, Skip
+from sonde.sources.context import SourceContext
 from sonde.sources.facts import PageFacts, PageVisit, VisitEnded
-from sonde.sources.kind import Equipment
+from sonde.sources.page import read_html
 from sonde.sources.social import accounts
-from sonde.sources.social.description import Description, Posts, filled
+from sonde.sources.social.description import ApiDescription, PostsEndpoint, filled
 from sonde.sources.social.exchanges import ApiAnswer, Exchanges
 from sonde.sources.social.picking import one, pick, text
-from sonde.sources.social.posts import Post, document
+from sonde.sources.social.post_document import AccountPost, document
 from sonde.sources.social.window_pace import WindowPace
 from sonde.sources.social.windows import Window, Windows
-from sonde.sources.web.page import read_page
 
 
 class ApiSource:
@@ -30,25 +30,27 @@ class ApiSource:
 
     def __init__(
         self,
-        description: Description,
+        description: ApiDescription,
         server: str,
         tokens: Sequence[tuple[str, Secret]],
         pages: int,
-        equipment: Equipment,
+        rate: tuple[int, float] | None,
+        context: SourceContext,
     ) -> None:
         self.description = description
         self.server = server
         self.pages = pages
-        self.scorer = equipment.scorer
-        self.keeper = equipment.keeper
-        self.retries = Retries(equipment.retries)
-        self.text = equipment.text
+        assert context.scorer is not None
+        self.scorer = context.scorer
+        self.keeper = context.keeper
+        self.retries = Retries(context.settings.retries)
+        self.text = context.settings.text
         self._tokens = tokens
-        self.windows = _windows(description, equipment.rate, len(tokens))
+        self.windows = _windows(description, rate, len(tokens))
         self.pace = WindowPace(self.windows)
-        assert equipment.client is not None
-        self.client = Client(equipment.client)
-        self.polite = PoliteFetch(self.client, limits=equipment.limits)
+        assert context.client is not None
+        self.client = Client(context.client)
+        self.polite = PoliteFetch(self.client, limits=context.limits)
         self.aliases: dict[str, str] = {}  # a node by the id of an account that was named otherwise
         self._scored = False
 
@@ -141,7 +143,7 @@ class ApiSource:
             self._called(number, name)
         endpoint = self.description.posts
         url = filled(endpoint.url, server=self.server, id=number or name)
-        posts: list[Post] = []
+        posts: list[AccountPost] = []
         title = ""
         async for answer in exchange.pages("posts", url, endpoint):
             if not posts:
@@ -150,7 +152,9 @@ class ApiSource:
         said = [(other, post.text) for post in posts for other in dict.fromkeys(post.mentions)]
         return self._scored_visit(name, title, [post.text for post in posts], said, url)
 
-    def _identified(self, name: str, number: str | None, posts: Posts, answer: ApiAnswer) -> str:
+    def _identified(
+        self, name: str, number: str | None, posts: PostsEndpoint, answer: ApiAnswer
+    ) -> str:
         """Learn who an account is from its first post; its name for people."""
         first = one(answer.data, posts.items)
         if number is None and first is not None:
@@ -163,19 +167,19 @@ class ApiSource:
             self.aliases[number] = name
             self.keeper.keep("aliases", json.dumps(self.aliases).encode())
 
-    def _posts(self, endpoint: Posts, answer: ApiAnswer) -> list[Post]:
+    def _posts(self, endpoint: PostsEndpoint, answer: ApiAnswer) -> list[AccountPost]:
         found = []
         for item in pick(answer.data, endpoint.items):
             said = text(item, endpoint.text)
             if endpoint.html and said:
-                said = read_page(said.encode(), answer.url, content_type="text/html").text
+                said = read_html(said.encode(), answer.url).text
             mentions = [
                 self._node(text(other, endpoint.mention_id), text(other, endpoint.mention_name))
                 for other in (pick(item, endpoint.mentions) if endpoint.mentions else ())
                 if text(other, endpoint.mention_id)
             ]
             author = self._node(text(item, endpoint.author_id), text(item, endpoint.author_name))
-            found.append(Post(author, said, mentions))
+            found.append(AccountPost(author, said, mentions))
         return found
 
     def _node(self, number: str, name: str) -> str:
@@ -204,7 +208,7 @@ class ApiSource:
         )
 
 
-def _windows(description: Description, rate: tuple[int, float] | None, tokens: int) -> Windows:
+def _windows(description: ApiDescription, rate: tuple[int, float] | None, tokens: int) -> Windows:
     """The windows of an API, or the one that the user's own plan is, for all endpoints."""
     if rate is None:
         return Windows(description.windows, description.endpoints, tokens)

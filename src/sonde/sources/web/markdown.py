@@ -16,7 +16,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from sonde.errors import InputError
 from sonde.net.charset import decode, transcoded
 from sonde.sources.hrefs import Base
-from sonde.sources.web.nesting import shallow
+from sonde.sources.page import shallow
 
 
 def _names(names: str) -> frozenset[str]:

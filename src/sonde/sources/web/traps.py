@@ -31,9 +31,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sonde.kernels.text.simhash import merge
+from sonde.kernels.text.simhash import distinct, merge, pair
 from sonde.net.urls import group_of
-from sonde.sources.web.simhash import word_pairs
 
 _PRIOR = 2.0
 _RECENT = 12
@@ -45,6 +44,8 @@ _READ = 4_000  # characters of a page that are looked at
 _MOST_PAIRS = 4_096  # remembered of one place; then it begins anew
 _MOST_PLACES = 512  # remembered at one time: those visited last
 _LONGEST_PATH = 20
+_ASCII = bytes(range(128))
+_NUMBERS = re.compile(r"\d+")
 _MOST_REPEATS = 3
 
 # How many visits convict a shape, by level: wider shapes need more evidence.
@@ -139,12 +140,12 @@ class TrapDetector:
                 least = share
         return least
 
-    def verdict(self, url: str) -> str | None:
-        """Why a URL is a trap, or ``None``."""
+    def verdict(self, url: str, group: str) -> str | None:
+        """Why a URL of a group is a trap, or ``None``."""
         grown = growing(url)
         if grown is not None:
             return grown
-        if group_of(url) not in self._suspects:
+        if group not in self._suspects:
             return None
         for place, shape in enumerate(_shapes(url)):
             tally = self._tallies.get(shape)
@@ -182,6 +183,20 @@ class TrapDetector:
             place: np.frombuffer(base64.b64decode(pairs), dtype="<u4").astype(np.uint32)
             for place, pairs in state["read"].items()
         }
+
+
+def word_pairs(text: str) -> NDArray[np.uint32]:
+    """The pairs of neighbouring words of a text, hashed, sorted, each once; numbers are left out.
+
+    A word counts by its first eight bytes. White space must be collapsed.
+    """
+    raw = text.encode("utf-8", "replace")
+    if not text.isascii() and any(map(str.isdecimal, raw.translate(None, _ASCII).decode())):
+        raw = _NUMBERS.sub(" ", text).encode("utf-8", "replace")
+    pairs = np.empty(len(raw) // 2 + 1, dtype=np.uint32)
+    count: int = pair(raw, np.empty(len(raw) + 9, dtype=np.uint8), pairs)
+    pairs = np.sort(pairs[:count])
+    return pairs[: distinct(pairs)]
 
 
 def growing(url: str) -> str | None:

@@ -1,4 +1,4 @@
-"""What an account has said, as a document for the scorer.
+"""Post document: what an account has said, as a document for the scorer.
 
 ``content`` is all posts; ``text`` is the same, and then for each account that is mentioned the
 posts that mention it, one place after the other. A link stands at its place, so that its α is
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 _BAR = " | "
 
 
-class Post(NamedTuple):
+class AccountPost(NamedTuple):
     """One post: who said what, and whom it mentions (nodes)."""
 
     author: str
@@ -32,7 +32,7 @@ class Mention(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Posts:
+class PostDocument:
     """A document (see ``scorers.document``)."""
 
     url: str
@@ -47,7 +47,9 @@ class Posts:
         return self.text[link.start : link.end]
 
 
-def document(node: str, title: str, own: Iterable[str], said: Iterable[tuple[str, str]]) -> Posts:
+def document(
+    node: str, title: str, own: Iterable[str], said: Iterable[tuple[str, str]]
+) -> PostDocument:
     """A document of one's `own` posts and of what was `said` of others: (node, text) pairs."""
     content = _BAR.join(map(_one_line, own))
     about: dict[str, list[str]] = {}
@@ -63,7 +65,7 @@ def document(node: str, title: str, own: Iterable[str], said: Iterable[tuple[str
         links.append(Mention(other, place, place + len(section)))
         parts.append(section)
         place += len(section)
-    return Posts(node, title, _BAR.join(parts), content, tuple(links))
+    return PostDocument(node, title, _BAR.join(parts), content, tuple(links))
 
 
 def _one_line(text: str) -> str:

@@ -1,13 +1,20 @@
-"""Spellings of one page that a site has shown to be one page.
+"""Duplicates: which URLs are one page, by their spelling, by redirects, by what they say.
 
-``/a`` and ``/a/``, ``?x=1&y=2`` and ``?y=2&x=1``, ``/`` and ``/index.html``, http and https, with
-``www.`` and without: often the same page, and on some sites not. So none is merged until the site
-has shown it: three pairs of URLs that differ by this rule alone, with three different contents, the
-same within each pair, and not one pair that differed. A redirect between two spellings shows it
-as well, and also which spelling the site prefers.
+*Variants* are spellings of one URL: ``/a`` and ``/a/``, ``?x=1&y=2`` and ``?y=2&x=1``, ``/`` and
+``/index.html``, http and https, with ``www.`` and without. They are often the same page, and on
+some sites not. So none is merged until the site has shown it: three pairs of URLs that differ by
+this rule alone, with three different contents, the same within each pair, and not one pair that
+differed. A redirect between two spellings shows it as well, and also which one the site prefers.
 
-Contents are compared by a 64-bit value, a simhash or a hash of the text. Deterministic; telling
-the same observations in the same order, or ``restore``, gives the same rules.
+*Near duplicates* are pages that say nearly the same. Their fingerprint is Charikar's simhash over
+the runs of eight bytes. Of a long text only those at the starts of words count (all of them in
+scripts without spaces), and of these one in four, chosen by its own hash, so that the choice does
+not move when text is inserted elsewhere. Two texts that differ in a few words differ in a few bits.
+A text too short to carry a fingerprint (under 64 bytes) gets 0, which is near nothing.
+
+*Aliases* are URLs that turned out to be a page which is known under another.
+
+Deterministic: telling the same visits in the same order gives the same answers.
 """
 
 from __future__ import annotations
@@ -16,9 +23,102 @@ import re
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
-from sonde.sources.web.simhash import NEAR, distance
+import numpy as np
+
+from sonde.kernels.text.simhash import majority_of
+
+NEAR = 3
+"""Fingerprints that differ in at most so many bits belong to nearly the same text."""
+
+_SHORTEST = 64
+_LONG = 2_048
+_SPACED = 16
+
+
+def simhash(text: str) -> int:
+    """The fingerprint of a text; 0 when there is too little of it."""
+    raw = text.encode("utf-8", "replace")
+    if len(raw) < _SHORTEST:
+        return 0
+    long = len(raw) >= _LONG
+    # A script that puts spaces between its words?
+    spaced = long and raw.count(b" ", 0, -8) * _SPACED >= len(raw)
+    found: int = majority_of(raw, spaced, long, np.zeros(64, dtype=np.uint64))
+    return found  # 0 for a long text that repeats one run for ever
+
+
+class Duplicates:
+    """All that is known of pages with several names."""
+
+    def __init__(self) -> None:
+        self.variants = VariantLearner()
+        self.near = NearDuplicates()
+        self.aliases: dict[str, str] = {}  # a URL that is the page of another, which was visited
+
+    def stands_for(self, url: str) -> str:
+        """The URL under which a page is known."""
+        if self.variants.learned:
+            url = self.variants.canonical(url)
+        return self.aliases.get(url, url)
+
+    def visited(self, url: str, final_url: str, canonical: str | None, fingerprint: int) -> None:
+        """A page was visited, and stands for all its names."""
+        if final_url != url:
+            self.aliases[final_url] = url
+            self.variants.redirected(url, final_url)
+        if canonical is not None and canonical not in (url, final_url):
+            self.aliases.setdefault(canonical, url)
+        self.variants.observe(final_url, fingerprint)
+        self.near.add(fingerprint, url)
+
+
+def distance(one: int, other: int) -> int:
+    """In how many bits two fingerprints differ."""
+    return (one ^ other).bit_count()
+
+
+class NearDuplicates:
+    """Finds a fingerprint within ``NEAR`` bits among those added, the earliest first.
+
+    Four bands of 16 bits: two fingerprints that differ in at most three bits agree on one band
+    whole. A band that very many pages share (an empty template) is only looked through for its
+    earliest ``_DEEPEST`` members, so that one look-up stays cheap.
+    """
+
+    _DEEPEST = 256
+
+    def __init__(self) -> None:
+        self._bands: dict[int, list[tuple[int, str]]] = {}
+
+    def find(self, fingerprint: int) -> str | None:
+        """The name under which a near fingerprint was first added."""
+        if fingerprint == 0:
+            return None
+        for band in _bands(fingerprint):
+            for known, name in self._bands.get(band, ()):
+                if distance(known, fingerprint) <= NEAR:
+                    return name
+        return None
+
+    def add(self, fingerprint: int, name: str) -> None:
+        """Remember a fingerprint. Adding in the order of the log restores the index."""
+        if fingerprint == 0:
+            return
+        for band in _bands(fingerprint):
+            members = self._bands.setdefault(band, [])
+            if len(members) < self._DEEPEST:
+                members.append((fingerprint, name))
+
+
+def _bands(fingerprint: int) -> tuple[int, int, int, int]:
+    return (
+        fingerprint & 0xFFFF,
+        0x10000 | (fingerprint >> 16) & 0xFFFF,
+        0x20000 | (fingerprint >> 32) & 0xFFFF,
+        0x30000 | (fingerprint >> 48),
+    )
+
 
 ENOUGH = 3
 """Pairs with different contents that make a rule hold."""
@@ -167,33 +267,6 @@ class VariantLearner:
         elif len(evidence.contents) < ENOUGH and content not in evidence.contents:
             evidence.contents.append(content)
         return evidence
-
-    def state(self) -> dict[str, Any]:
-        """Everything, as plain data."""
-        return {
-            "seen": {bare: [list(pair) for pair in pairs] for bare, pairs in self._seen.items()},
-            "evidence": {
-                site: {
-                    rule: [evidence.contents, evidence.against, evidence.votes]
-                    for rule, evidence in rules.items()
-                }
-                for site, rules in self._evidence.items()
-            },
-        }
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Become what ``state`` described."""
-        self._seen = {
-            bare: [(url, content) for url, content in pairs]
-            for bare, pairs in state["seen"].items()
-        }
-        self._evidence = {
-            site: {
-                rule: _Evidence(list(contents), against, list(votes))
-                for rule, (contents, against, votes) in rules.items()
-            }
-            for site, rules in state["evidence"].items()
-        }
 
 
 def _site(url: str) -> str:

@@ -1,4 +1,4 @@
-"""The kinds of sources that there are: those built in, and those that installed packages offer.
+"""The registry of kinds of sources: those built in, and those that installed packages offer.
 
 A source is named by its kind and, after a colon, its place: ``mastodon:mastodon.example``. A URL
 names the Web. A package offers a kind by an entry point in the group ``sonde.sources``, whose name
@@ -8,19 +8,23 @@ is the kind's and whose object is a ``Kind`` or a class with ``visit`` (see ``so
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, NamedTuple
 
 from sonde.errors import InputError
-from sonde.sources.kind import NAME, Kind, kind_from
-from sonde.sources.options import texts_to_data
+from sonde.protocols import Source
+from sonde.sources.context import SourceContext
+from sonde.sources.kind import NAME, Kind, NoOptions, kind_from
+from sonde.sources.options import read_options, texts_to_data
+from sonde.sources.pseudonyms import Pseudonyms
 
 GROUP = "sonde.sources"
 """The group of entry points."""
 
 BUILT_IN = {
-    "web": "sonde.crawling.web:Web",
+    "web": "sonde.sources.web.kind:Web",
     "mastodon": "sonde.sources.social:Mastodon",
     "bluesky": "sonde.sources.social:Bluesky",
     "api": "sonde.sources.social:Api",
@@ -34,12 +38,12 @@ BUILT_IN = {
 class Chosen(NamedTuple):
     """A kind, with what was said for it: options as plain data, and where to start."""
 
-    kind: Kind
+    kind: Kind[Any]
     options: dict[str, Any]
     seeds: list[str]
 
 
-def built_in(name: str) -> Kind:
+def built_in(name: str) -> Kind[Any]:
     """A kind that comes with sonde."""
     module, _, attribute = BUILT_IN[name].partition(":")
     return kind_from(name, getattr(import_module(module), attribute))
@@ -51,7 +55,7 @@ def offered() -> dict[str, EntryPoint]:
     return {name: point for name, point in sorted(found.items()) if name not in BUILT_IN}
 
 
-def loaded(point: EntryPoint) -> Kind:
+def loaded(point: EntryPoint) -> Kind[Any]:
     """The kind that a package offers."""
     try:
         thing = point.load()
@@ -62,7 +66,7 @@ def loaded(point: EntryPoint) -> Kind:
     return kind_from(point.name, thing)
 
 
-def kind_named(name: str) -> Kind:
+def kind_named(name: str) -> Kind[Any]:
     """The kind of this name."""
     if name in BUILT_IN:
         return built_in(name)
@@ -93,3 +97,34 @@ def chosen(starts: Iterable[str], options: Mapping[str, Any]) -> Chosen:
             raise InputError(f"{kind.place} is given twice: as {place!r} and as an option")
         told |= texts_to_data(kind.options, [f"{kind.place}={place}"])
     return Chosen(kind, told, names[1:])
+
+
+class CustomKind(Kind[NoOptions]):
+    """An object that a program brought along: a run keeps that there was one."""
+
+    name = "custom"
+    summary = "an object of a program's own"
+
+    def __init__(self, source: Source | None) -> None:
+        self._source = source
+
+    def make(self, options: NoOptions, context: SourceContext) -> Source:
+        assert self._source is not None
+        return self._source
+
+
+def possible_names(config: Mapping[str, Any], name: str) -> list[str]:
+    """What a run may call a node that a person calls so: the name itself, its one spelling, and
+    its pseudonym where the key is at hand."""
+    names = [name]
+    kind: Kind[Any] | None = None
+    with suppress(InputError):  # a source that is not installed, or an object of a program's own
+        kind = kind_named(config.get("source", "web"))
+    if kind is not None:
+        with suppress(InputError):
+            options: Any = read_options(kind.options, config.get("options", {}), kind.name)
+            names.append(kind.spelt(options, name))
+    if config.get("pseudonymise"):
+        with suppress(InputError):  # without the key a run speaks of pseudonyms alone
+            names.append(Pseudonyms.of(str(config["pseudonymise"])).hidden(name))
+    return list(dict.fromkeys(names))

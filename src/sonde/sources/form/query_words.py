@@ -1,4 +1,4 @@
-"""What of a text can be a keyword: words of letters, neither short nor among the stop words."""
+"""Query words: the words of a text that can be keywords, neither short nor stop words."""
 
 from __future__ import annotations
 

@@ -1,9 +1,17 @@
-"""An HTML document, read: text, links, and what it says of itself.
+"""A page: an HTML body parsed to its text, its links with their places in it, and its metadata.
 
 A document that is in order is read as it stands, by kernels, in one pass that sees whether it is so
 and one that reads it. Of any other a parser makes a tree and writes it out again, in order (to walk
-the tree from Python would cost more than all else that is done to a page). ``page`` explains what
-is visible and why.
+the tree from Python would cost more than all else that is done to a page).
+
+What a reader cannot see (script, style, template, noscript, ``hidden``, ``aria-hidden="true"``,
+media fall-backs) is neither text nor link: hidden links are how sites trap robots. Navigation,
+header, footer and aside are text for a link's window, but not for the page's own score: ``text``
+has them, ``content`` has not.
+
+White space is collapsed to single spaces, and a block element is a word boundary where an inline
+one is not. A link keeps the span of its anchor in ``text``; its window is that span and
+``WINDOW`` characters on either side.
 """
 
 from __future__ import annotations
@@ -16,12 +24,36 @@ from typing import NamedTuple
 import numpy as np
 from selectolax.lexbor import LexborHTMLParser
 
+from sonde.kernels.html.depth_limit import safe_length
 from sonde.kernels.html.links import followed
+from sonde.kernels.html.scan import ELEMENTS as _ELEMENTS
 from sonde.kernels.html.scan import scan
 from sonde.kernels.html.tags import Names
 from sonde.kernels.html.wellformed import RULES, wellformed
+from sonde.net.charset import transcoded
 from sonde.sources.hrefs import CHARACTERS, Base, resolved
-from sonde.sources.web.nesting import ELEMENTS, MAX_ATTRIBUTES, MAX_DEPTH, shallow
+
+WINDOW = 50
+"""Visible characters on either side of an anchor that belong to its window."""
+
+MAX_SIZE = 10_000_000
+"""Bytes of a document (in UTF-8) past this number are not read; the page says that it was cut."""
+
+MAX_LINKS = 10_000
+"""Links past this number on one page are not taken; the page says that it was cut."""
+
+
+# An HTML parser looks through the open elements at most tags, and through a tag's attributes at
+# each attribute: a million nested <div>, or tags with thousands of attributes, take it hours.
+# Browsers stop nesting at 512; here the page ends there, or where its attributes are too many.
+MAX_DEPTH = 512
+MAX_ATTRIBUTES = 1_000
+"""In one tag."""
+MAX_PAIRS = 20_000_000
+"""The squares of all tags' numbers of attributes, added up: each is compared with each."""
+
+ELEMENTS = Names(_ELEMENTS)
+"""The kernels' table of elements."""
 
 _MOUNT = "#root:empty,#app:empty,#__next:empty,#__nuxt:empty,app-root:empty,#svelte:empty"
 _MANY_SCRIPTS = 3
@@ -57,8 +89,72 @@ class PageLink(NamedTuple):
 _MAKE = partial(tuple.__new__, PageLink)  # of a tuple, in half the time of a call
 
 
+@dataclass(frozen=True)
+class Page:
+    """What was read from one body. ``url`` is the address that answered, after redirects."""
+
+    url: str
+    title: str = ""
+    language: str = ""
+    text: str = ""
+    content: str = ""
+    links: tuple[PageLink, ...] = ()
+    canonical: str | None = None
+    robots: str = ""
+    charset: str = "utf-8"
+    cut: bool = False
+    needs_script: bool = False
+    window: int = WINDOW
+
+    def anchor(self, link: PageLink) -> str:
+        """The visible text of the anchor."""
+        return self.text[link.start : link.end]
+
+    def context(self, link: PageLink) -> str:
+        """The anchor and ``window`` visible characters on either side."""
+        return self.text[max(0, link.start - self.window) : link.end + self.window]
+
+
+def read_page(
+    body: bytes, url: str, *, content_type: str = "", language: str = "", max_links: int = MAX_LINKS
+) -> Page:
+    """Read an HTML body. ``language`` is what the Content-Language header says, if anything.
+
+    >>> page = read_page(b"<title>T</title><p>See <a href=/x>the tide gauge</a> now", "http://a.example/")
+    >>> page.text, page.links[0].url, page.anchor(page.links[0])
+    ('See the tide gauge now', 'http://a.example/x', 'the tide gauge')
+    """
+    html, charset = transcoded(body, content_type)
+    whole = len(html) <= MAX_SIZE
+    found = read_html(html if whole else _begun(html), url, max_links)
+    return Page(
+        url=url,
+        title=found.title,
+        language=(found.language or language).strip().replace("_", "-").partition(",")[0].lower(),
+        text=found.text,
+        content=found.content,
+        links=tuple(found.links),
+        canonical=found.canonical,
+        robots=", ".join(found.robots),
+        charset=charset,
+        cut=found.cut or not whole,
+        needs_script=found.shell,
+    )
+
+
+def _begun(html: bytes) -> bytes:
+    """As much of a document as is read, and no part of a character."""
+    return html[:MAX_SIZE].decode("utf-8", "ignore").encode()
+
+
+def plain_page(text: str, url: str, *, title: str = "") -> Page:
+    """A page made of bare text (a text file, the text of a PDF): no links."""
+    collapsed = " ".join(text.split())
+    return Page(url=url, title=title, text=collapsed, content=collapsed)
+
+
 @dataclass(slots=True)
-class Reading:
+class HtmlReading:
     """What was found."""
 
     text: str = ""
@@ -72,9 +168,9 @@ class Reading:
     shell: bool = False  # little text, few links, scripts: an application draws the page
 
 
-def read(html: bytes, url: str, max_links: int) -> Reading:
+def read_html(html: bytes, url: str, max_links: int = MAX_LINKS) -> HtmlReading:
     """Read a document in UTF-8."""
-    found = Reading()
+    found = HtmlReading()
     ordered = html
     if not wellformed(html, _RULES, CHARACTERS, MAX_DEPTH, MAX_ATTRIBUTES):
         within = shallow(html)
@@ -118,7 +214,7 @@ def _attributes(tag: bytes) -> dict[str, str]:
 
 
 def _heed(
-    found: Reading, html: bytes, places: list[list[int]], base: Base
+    found: HtmlReading, html: bytes, places: list[list[int]], base: Base
 ) -> tuple[Base, list[str]]:
     """Take in what the head says; what links are relative to, and the URLs that it refreshes to."""
     refreshes: list[str] = []
@@ -151,3 +247,9 @@ def _heed(
             if target is not None:
                 refreshes.append(target)
     return base, refreshes
+
+
+def shallow(html: bytes) -> bytes:
+    """HTML in UTF-8, or as much of it as comes before it would take too long."""
+    safe: int = safe_length(html, ELEMENTS, MAX_DEPTH, MAX_ATTRIBUTES, MAX_PAIRS)
+    return html if safe == len(html) else html[:safe]

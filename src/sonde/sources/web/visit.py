@@ -1,35 +1,33 @@
-"""From a response to a visit: read, scored, its links sorted into those to follow and the rest.
+"""Visit assembly: from a response to a visit, with the page read, scored, and its links sorted.
 
 A page's worth counts once: a page that another one has already said (nearly the same words), and
 one that asks not to be indexed, score 0; their links may still be followed. A link's promise is
-its score times what its place still yields (see ``sources.web.traps``).
+its score times what its place still yields (see ``traps``).
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from sys import intern
 
-from sonde.crawling.logbook import VISITED, Logbook
-from sonde.crawling.memory import Memory
-from sonde.crawling.scope import Scope
-from sonde.crawling.settings import Settings
 from sonde.kernels.html.links import gathered, grouped, unsettled
 from sonde.net.exchange import Response
-from sonde.net.hosts import Hosts
-from sonde.net.robots import directives
+from sonde.net.robots import Directives, directives
 from sonde.net.urls import group_of
+from sonde.protocols import VISITED, CrawlView
 from sonde.records import Failure, Lease, Link, Outcome, Place, Skip
 from sonde.scorers.document import Scorer
+from sonde.sources.context import Archive, SourceSettings
 from sonde.sources.facts import PageFacts, PageVisit
+from sonde.sources.page import Page, PageLink, plain_page, read_page
+from sonde.sources.url_measures import places
+from sonde.sources.web.duplicates import Duplicates, simhash
 from sonde.sources.web.feeds import Feed, is_feed, read_feed
-from sonde.sources.web.page import Page, plain_page, read_page
+from sonde.sources.web.gate import UrlGate
 from sonde.sources.web.pdf import read_pdf
-from sonde.sources.web.place import places
-from sonde.sources.web.reading import PageLink
+from sonde.sources.web.traps import TrapDetector
 from sonde.sources.words import page_words
-from sonde.store.codec import pack_text
 
 HTML = frozenset(("text/html", "application/xhtml+xml", ""))
 FEEDS = frozenset(
@@ -43,6 +41,7 @@ FEEDS = frozenset(
         "application/x-gzip",
     )
 )
+_NO_ORDERS = Directives()
 
 
 def _group_of(url: str) -> str:
@@ -50,54 +49,49 @@ def _group_of(url: str) -> str:
     return intern(group_of(url))
 
 
-Keep = Callable[[Response], str | None]
-"""Stores a response and says where; ``None`` where pages are not kept."""
+def read_response(response: Response) -> Page | Feed | Failure:
+    """What a body says, by its media type."""
+    media = response.media_type
+    if media in FEEDS or (media in ("", "text/plain") and is_feed(response.body, media)):
+        feed = read_feed(response.body, response.url)
+        if feed is not None:
+            return feed
+    if media == "application/pdf":
+        return read_pdf(response.body, response.url) or Failure("unreadable")
+    if media == "text/plain":
+        return plain_page(response.body.decode("utf-8", "replace"), response.url)
+    return read_page(
+        response.body,
+        response.url,
+        content_type=response.content_type,
+        language=response.headers.get("Content-Language", ""),
+    )
 
 
-class Assembler:
-    """Makes visits. What it learns on the way is in its ``memory``."""
+class VisitAssembler:
+    """Makes visits. What it learns on the way is in ``traps`` and ``duplicates``."""
 
     def __init__(
         self,
-        settings: Settings,
+        settings: SourceSettings,
         scorer: Scorer,
-        scope: Scope,
-        memory: Memory,
-        hosts: Hosts,
-        book: Logbook,
-        keep: Keep | None,
+        crawl: CrawlView,
+        gate: UrlGate,
+        traps: TrapDetector,
+        duplicates: Duplicates,
+        archive: Archive | None,
     ) -> None:
-        self.settings = settings
-        self.scorer = scorer
-        self.scope = scope
-        self.memory = memory
-        self.hosts = hosts
-        self.book = book
-        self.keep = keep
         self.scored = False  # since the scorer's state was last handed over
+        self._settings = settings
+        self._scorer = scorer
+        self._crawl = crawl
+        self._gate = gate
+        self._traps = traps
+        self._duplicates = duplicates
+        self._archive = archive
+        self._text = settings.text and archive is None  # or the archive has it
         self._domains: dict[str, str] = {}  # of basenames
-        self._reads_words = book.explorer.driver.reads_words
         self._languages = tuple(language.lower() for language in settings.languages)
-
-    # -- reading -------------------------------------------------------------------------------
-
-    def read(self, response: Response) -> Page | Feed | Failure:
-        """What a body says, by its media type."""
-        media = response.media_type
-        if media in FEEDS or (media in ("", "text/plain") and is_feed(response.body, media)):
-            feed = read_feed(response.body, response.url)
-            if feed is not None:
-                return feed
-        if media == "application/pdf":
-            return read_pdf(response.body, response.url) or Failure("unreadable")
-        if media == "text/plain":
-            return plain_page(response.body.decode("utf-8", "replace"), response.url)
-        return read_page(
-            response.body,
-            response.url,
-            content_type=response.content_type,
-            language=response.headers.get("Content-Language", ""),
-        )
 
     # -- visits --------------------------------------------------------------------------------
 
@@ -110,14 +104,18 @@ class Assembler:
         if self._languages and page.language and not self._speaks(page.language):
             return Skip("language")
         canonical = self._canonical(page)
-        if canonical is not None and self.book.became(self.stands_for(canonical)) == VISITED:
-            self.book.journal.refuse(page.url, "duplicate", lease.number)
-            return Skip("duplicate")
-        orders = directives(page.robots) | directives(response.headers.get("X-Robots-Tag", ""))
-        beta, alphas = self.scorer.score(page)
+        if canonical is not None:
+            name = self._duplicates.stands_for(canonical)
+            if self._crawl.became(name) == VISITED:
+                self._crawl.refuse(page.url, "duplicate", lease.number)
+                return Skip("duplicate")
+        orders, tag = _NO_ORDERS, response.headers.get("X-Robots-Tag", "")
+        if page.robots or tag:
+            orders = directives(page.robots) | directives(tag)
+        beta, alphas = self._scorer.score(page)
         self.scored = True
-        mark = page.fingerprint
-        fresh = self.memory.traps.observe(page.url, page.content)
+        mark = simhash(page.content)
+        fresh = self._traps.observe(page.url, page.content)
         flags = []
         if page.needs_script:
             flags.append("needs-script")
@@ -126,13 +124,13 @@ class Assembler:
         if orders.noindex:
             flags.append("noindex")
             beta = 0.0
-        elif self.memory.near.find(mark) is not None:
+        elif self._duplicates.near.find(mark) is not None:
             flags.append("near-duplicate")
             beta = 0.0
         links: list[Link] = []
-        if not (orders.nofollow and self.settings.nofollow):
+        if not (orders.nofollow and self._settings.nofollow):
             links = self._links(page, alphas, depth + 1, lease.number, now)
-        self.memory.visited(url, page.url, canonical, mark)
+        self._duplicates.visited(url, page.url, canonical, mark)
         kept = not orders.noindex
         return PageVisit(
             score=beta,
@@ -150,8 +148,8 @@ class Assembler:
                 rtt=response.rtt,
                 canonical=canonical,
                 flags=" ".join(flags),
-                text=self._text(page) if kept else None,
-                warc=self.keep(response) if kept and self.keep is not None else None,
+                text=page.content if kept and self._text else None,
+                warc=self._archived(response) if kept else None,
                 fresh=fresh,
             ),
         )
@@ -168,7 +166,7 @@ class Assembler:
             place += len(entry.title) + 1
         text = " ".join(titles)
         page = Page(url=response.url, text=text, links=tuple(spans), window=0)
-        _, alphas = self.scorer.score(page)
+        _, alphas = self._scorer.score(page)
         self.scored = True
         return PageVisit(
             score=0.0,
@@ -181,15 +179,14 @@ class Assembler:
                 modified=response.headers.get("Last-Modified"),
                 rtt=response.rtt,
                 flags="feed cut" if feed.cut else "feed",
-                warc=self.keep(response) if self.keep is not None else None,
+                warc=self._archived(response),
                 level=True,
             ),
         )
 
-    def _text(self, page: Page) -> bytes | None:
-        if self.keep is not None or not self.settings.text:
-            return None
-        return pack_text(page.content)
+    def _archived(self, response: Response) -> str | None:
+        """Where the response is kept, if it is."""
+        return None if self._archive is None else self._archive.write(response.hops, response.cut)
 
     def _speaks(self, language: str) -> bool:
         return any(
@@ -199,16 +196,9 @@ class Assembler:
     def _canonical(self, page: Page) -> str | None:
         """What the page says its URL is, where that is another one within the scope."""
         canonical = page.canonical
-        if canonical is None or canonical == page.url or canonical not in self.scope:
+        if canonical is None or canonical == page.url or canonical not in self._gate.scope:
             return None
         return canonical
-
-    def stands_for(self, url: str) -> str:
-        """The URL under which a page is known."""
-        memory = self.memory
-        if memory.variants.learned:
-            url = memory.variants.canonical(url)
-        return memory.aliases.get(url, url)
 
     # -- links ---------------------------------------------------------------------------------
 
@@ -223,17 +213,17 @@ class Assembler:
         """The links to follow, each target once, with the sum of its promises and its words."""
         if len(alphas) != len(page.links):
             raise ValueError(f"{len(alphas)} scores for {len(page.links)} links of {page.url}")
-        explorer, refuse = self.book.explorer, self.book.journal.refuse
-        number_of = explorer.driver.number_of
+        crawl, duplicates = self._crawl, self._duplicates
+        number_of, refuse = crawl.number_of, crawl.refuse
         renamed: dict[str, str] = {}
 
         def admit(url: str) -> str | None:
             """The target that a URL stands for; ``None`` where it is refused."""
-            target = self.stands_for(url)
+            target = duplicates.stands_for(url)
             if target != url:
                 renamed[url] = target
             if number_of(target) is None:
-                why = self._refusal(target, depth, now)
+                why = self._gate.refusal(target, depth, now)
                 if why is not None:
                     refuse(url, why, lease)
                     return None
@@ -248,20 +238,20 @@ class Assembler:
         targets, numbers, promises, starts, ends = gathered(
             page.links,
             list(alphas),
-            explorer.driver.register,
-            self.memory.aliases,
-            self.memory.variants.learned,
+            crawl.registry,
+            duplicates.aliases,
+            duplicates.variants.learned,
             admit,
-            shun if self.settings.nofollow else None,
+            shun if self._settings.nofollow else None,
         )
-        factor_of = self.memory.traps.factor
+        factor_of = self._traps.factor
         promises = [
             promise * factor_of(target) if promise else promise
             for target, promise in zip(targets, promises, strict=True)
         ]
         words = [b""] * len(targets)
-        if self._reads_words:  # what leads to a page after its visit is not heard of
-            heard = unsettled(numbers, self.book.status, VISITED)
+        if crawl.reads_words:  # what leads to a page after its visit is not heard of
+            heard = unsettled(numbers, crawl.status, VISITED)
             found = page_words(
                 page.text,
                 [starts[place] for place in heard],
@@ -272,20 +262,7 @@ class Assembler:
             for place, said in zip(heard, found, strict=True):
                 words[place] = said
         where: Sequence[Place | None] = [None] * len(targets)
-        if explorer.driver.reads_urls:  # by all links, also by those that are not followed
+        if crawl.reads_urls:  # by all links, also by those that are not followed
             urls = [link.url for link in page.links]
             where = places(urls, targets, renamed, self._domains)
         return list(map(Link, targets, promises, grouped(targets, _group_of), where, words))
-
-    def _refusal(self, url: str, depth: int, now: float) -> str | None:
-        """Why a URL never seen before is not put on the frontier."""
-        if url not in self.scope:
-            return "scope"
-        if self.settings.depth is not None and depth > self.settings.depth:
-            return "too-deep"
-        if self.memory.traps.verdict(url) is not None:
-            return "trap"
-        group = group_of(url)
-        if self.hosts.allowed(url, group, now) is False:
-            return "robots"
-        return self.hosts.exhausted(group)

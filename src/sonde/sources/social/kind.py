@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from sonde.errors import InputError
+from sonde.net.exchange import REASONS
 from sonde.net.secret import Secret, secret_from
 from sonde.net.urls import normalise, origin_of
-from sonde.sources.kind import FETCHING, Equipment, Kind
+from sonde.sources.context import SourceContext, SourceSettings
+from sonde.sources.kind import FETCHING, Kind
 from sonde.sources.social import accounts
-from sonde.sources.social.description import Description, read_description
+from sonde.sources.social.description import ApiDescription, read_description
 from sonde.sources.social.networks import BLUESKY, MASTODON
 from sonde.sources.social.source import ApiSource
 
@@ -43,24 +45,32 @@ class ApiOptions(NetworkOptions):
     text: str = ""
 
 
-class Network(Kind):
+_Options = TypeVar("_Options", bound=NetworkOptions)
+
+
+class NetworkKind(Kind[_Options]):
     """What all networks share."""
 
     nouns = ("account", "accounts")
-    options: type = NetworkOptions
+    options: type[Any] = NetworkOptions
     place: str | None = "server"
     heeds = FETCHING | {"topic", "scorer", "allow_pickle", "text", "pseudonymise"}
     defaults: Mapping[str, Any] = {"concurrency": 8}
     changeable = frozenset(["tokens"])
     grouped = True
+    reasons: ClassVar[Mapping[str, str]] = REASONS | {
+        "leaves the server": "a redirect leads to another server, which has no business with a"
+        " token",
+        "unknown account": "the server knows no account of this name",
+    }
 
-    _description: ClassVar[Description]
+    _description: ClassVar[ApiDescription]
 
-    def described(self, options: Any) -> Description:
+    def described(self, options: _Options) -> ApiDescription:
         """The description of the network."""
         return self._description
 
-    def settled(self, options: Any) -> Any:
+    def settled(self, options: _Options) -> _Options:
         server = options.server or self.described(options).server
         if not server:
             raise InputError(f"name the server, as in {self.name}:{self.name}.example")
@@ -70,13 +80,13 @@ class Network(Kind):
         _secrets(options)  # a token that is missing is found out now
         return replace(options, server=origin_of(address))
 
-    def seeds(self, options: Any, topic: str | None) -> Sequence[str]:
+    def seeds(self, options: _Options, topic: str | None) -> Sequence[str]:
         phrases = [" ".join(part.split()) for part in (topic or "").split(",")]
         if self.described(options).search is None or not any(phrases):
             return super().seeds(options, topic)
         return [accounts.SEARCH + phrase for phrase in phrases if phrase]
 
-    def spelt(self, options: Any, seed: str) -> str:
+    def spelt(self, options: _Options, seed: str) -> str:
         spelt = accounts.spelt(seed)
         if not spelt or not spelt.isprintable() or "/" in spelt:
             raise InputError(f"not an account of {self.name}: {seed!r:.200}")
@@ -84,16 +94,22 @@ class Network(Kind):
             raise InputError(f"{self.name} has no search: {seed!r:.200}")
         return spelt
 
-    def group(self, options: Any, node: str) -> str:
+    def group(self, options: _Options, node: str) -> str:
         return accounts.endpoint_of(node, self.described(options))
 
-    def rate(self, options: Any) -> tuple[int, float]:
+    def rate(self, options: _Options) -> tuple[int, float]:
         description = self.described(options)
         windows = [description.windows[name] for name in description.posts.windows]
         tightest = min(windows, key=lambda each: each.requests / each.seconds)
         return tightest.requests * max(1, len(options.tokens)), tightest.seconds
 
-    def plan(self, options: Any) -> dict[str, Any]:
+    def plan(
+        self,
+        options: _Options,
+        settings: SourceSettings,
+        seeds: Sequence[str],
+        requests: int | None,
+    ) -> dict[str, Any]:
         description = self.described(options)
         return {
             "windows": {
@@ -102,18 +118,17 @@ class Network(Kind):
             }
         }
 
-    def make(self, options: Any, equipment: Equipment) -> ApiSource:
-        description = self.described(options)
+    def make(self, options: _Options, context: SourceContext) -> ApiSource:
         secrets = _secrets(options)
-        if equipment.rate is not None and len(secrets) > 1:
+        rate = context.settings.rate
+        if rate is not None and len(secrets) > 1:
             # The plan is for all tokens together; each has its share.
-            requests, seconds = equipment.rate
-            share = max(1, requests // len(secrets))
-            equipment = replace(equipment, rate=(share, seconds))
-        return ApiSource(description, options.server, secrets, options.pages, equipment)
+            rate = max(1, rate[0] // len(secrets)), rate[1]
+        description = self.described(options)
+        return ApiSource(description, options.server, secrets, options.pages, rate, context)
 
 
-def _secrets(options: Any) -> list[tuple[str, Secret]]:
+def _secrets(options: NetworkOptions) -> list[tuple[str, Secret]]:
     found = []
     for where in options.tokens:
         secret = secret_from(where)
@@ -122,7 +137,7 @@ def _secrets(options: Any) -> list[tuple[str, Secret]]:
     return found
 
 
-class Mastodon(Network):
+class Mastodon(NetworkKind[NetworkOptions]):
     """Accounts of a Mastodon server."""
 
     name = "mastodon"
@@ -130,7 +145,7 @@ class Mastodon(Network):
     _description = read_description(MASTODON, "mastodon")
 
 
-class Bluesky(Network):
+class Bluesky(NetworkKind[NetworkOptions]):
     """Accounts of Bluesky, by its public app view."""
 
     name = "bluesky"
@@ -138,7 +153,7 @@ class Bluesky(Network):
     _description = read_description(BLUESKY, "bluesky")
 
 
-class Api(Network):
+class Api(NetworkKind[ApiOptions]):
     """Accounts of any JSON API that a TOML file describes."""
 
     name = "api"
@@ -146,7 +161,7 @@ class Api(Network):
     options = ApiOptions
     place = "file"
 
-    def settled(self, options: Any) -> Any:
+    def settled(self, options: ApiOptions) -> ApiOptions:
         if not options.file:
             raise InputError("name the file that describes the API, as in api:forum.toml")
         try:
@@ -156,5 +171,5 @@ class Api(Network):
         read_description(text, options.file)
         return super().settled(replace(options, text=text))
 
-    def described(self, options: Any) -> Description:
+    def described(self, options: ApiOptions) -> ApiDescription:
         return read_description(options.text, options.file)
