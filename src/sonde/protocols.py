@@ -181,19 +181,11 @@ WAITING, LEASED, VISITED, DROPPED = range(4)
 """What became of a node."""
 
 
-class Registry(Protocol):
-    """The numbers of nodes, for kernels that look them up by the hundred."""
-
-    def find(self, node: Node) -> int:
-        """The number of a node; -1 for one never seen."""
-        ...
-
-
 class CrawlView(Protocol):
     """What a source may see of the crawl that it is part of, and tell it besides outcomes."""
 
     @property
-    def registry(self) -> Registry:
+    def register(self) -> Register:
         """All nodes seen so far, by number."""
         ...
 

@@ -427,7 +427,7 @@ class LogbookView:
     def __init__(self, logbook: Logbook) -> None:
         driver = logbook.driver
         self._logbook = logbook
-        self.registry = driver.register
+        self.register = driver.register
         self.number_of = driver.number_of
         self.became = logbook.became
         self.refuse = logbook.journal.refuse

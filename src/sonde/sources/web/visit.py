@@ -238,7 +238,7 @@ class VisitAssembler:
         targets, numbers, promises, starts, ends = gathered(
             page.links,
             list(alphas),
-            crawl.registry,
+            crawl.register,
             duplicates.aliases,
             duplicates.variants.learned,
             admit,
