@@ -39,6 +39,8 @@ class Web(Kind[NoOptions]):
         "nofollow",
         "delay",
         "per_host",
+        "renderer",
+        "lookup",
         "pages",
         "text",
     }
