@@ -13,7 +13,7 @@ from sonde.kernels.text import spelling
 from sonde.simulation import recorded_visits, simulate
 from sonde.sources import words as words_of_links
 from sonde.sources.graph import Graph
-from sonde.sources.words import MOST, link_words, page_words
+from sonde.sources.link_words import MOST, link_words, page_words
 from uncompiled import uncompiled
 
 

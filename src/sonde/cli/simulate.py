@@ -13,7 +13,7 @@ import numpy as np
 from sonde import kernels
 from sonde.errors import GraphError, InputError
 from sonde.estimators import DEFAULT
-from sonde.report.harvest import harvest_chart
+from sonde.figures import harvest_chart
 from sonde.simulation import Simulation, simulate
 from sonde.sources.graph import Graph
 

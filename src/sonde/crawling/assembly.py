@@ -20,6 +20,7 @@ from sonde.kernels.html.targets import gathered, grouped, unsettled
 from sonde.records import Failure, Lease, Link, Outcome, Place, Skip
 from sonde.scorers.document import Scorer
 from sonde.sources.facts import PageFacts, PageVisit
+from sonde.sources.link_words import page_words
 from sonde.sources.web.address import group_of
 from sonde.sources.web.exchange import Response
 from sonde.sources.web.feeds import Feed, is_feed, read_feed
@@ -28,7 +29,6 @@ from sonde.sources.web.pdf import read_pdf
 from sonde.sources.web.place import places
 from sonde.sources.web.reading import PageLink
 from sonde.sources.web.robots import RobotsCache, directives
-from sonde.sources.words import page_words
 from sonde.store.packing import packed
 
 HTML = frozenset(("text/html", "application/xhtml+xml", ""))

@@ -8,7 +8,7 @@ from sonde.errors import GraphError
 from sonde.sources.graph.compression import COMPRESSIONS
 from sonde.sources.graph.lines import CSV, TSV
 from sonde.sources.graph.parquet import ParquetTable
-from sonde.sources.graph.tables import Table
+from sonde.sources.graph.table import Table
 from sonde.sources.graph.text import TextTable
 
 FORMATS = (".parquet", ".tsv", ".csv")

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sonde.errors import GraphError
-from sonde.sources.graph.edges import EdgeList
+from sonde.sources.graph.edge_list import EdgeList
 from sonde.sources.graph.graph import Graph
 
 CHUNK = 1 << 20

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from sonde.errors import GraphError
 from sonde.sources.graph.compression import COMPRESSIONS, UNREADABLE, in_one_line, open_stream
-from sonde.sources.graph.tables import BATCH_ROWS
+from sonde.sources.graph.table import BATCH_ROWS
 
 PAGE_BUFFER = 1 << 20
 """Bytes of a column read ahead. Without it Arrow would hold whole row groups, of any size."""

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from sonde.errors import GraphError
 from sonde.sources.graph.compression import UNREADABLE, in_one_line
 from sonde.sources.graph.folder import candidates
-from sonde.sources.graph.tables import BATCH_ROWS
+from sonde.sources.graph.table import BATCH_ROWS
 
 if TYPE_CHECKING:
     from sonde.sources.graph.graph import Graph
