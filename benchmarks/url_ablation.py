@@ -33,8 +33,8 @@ import numpy as np
 
 from sonde.cli import main as sonde
 from sonde.crawling import crawl
-from sonde.judging import hits_and_backtracks
 from sonde.lab.statistics import Mean, mean
+from sonde.metrics import hits_and_backtracks
 from sonde.simulation import simulate
 from sonde.sources.graph import Graph
 from sonde.sources.web.address import domain_of

@@ -6,30 +6,36 @@ an oracle whose values change) drives an explorer by ask and tell; the sequence 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sonde import kernels
 from sonde.budgets import Budget, budget_from
 from sonde.errors import InputError, SpecError
-from sonde.estimators import DEFAULT, Estimator, Oracle, assemble, estimator_from
-from sonde.estimators.features import placed
+from sonde.estimators import (
+    DEFAULT,
+    Estimator,
+    Oracle,
+    build_model,
+    estimator_from,
+    load_kernels,
+)
+from sonde.estimators.features import reads_urls
 from sonde.explorer import Explorer
-from sonde.judging import Steps, judge
 from sonde.kernels.graphs.harvest import followed
+from sonde.metrics import MeritSteps, judge
 from sonde.objectives import objective_from
-from sonde.protocols import CustomEstimator, Floats, Objective
+from sonde.protocols import CustomEstimator, Floats, Model, Numbers, Objective
 from sonde.records import Lease, Link, Node, Visit
 from sonde.sources.graph import Graph
 from sonde.sources.graph.columns import NodeRecords, records_of
 from sonde.sources.graph.reachable import node_values, reachable
 from sonde.strategies import Strategy, strategy_from
-
-Numbers = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -79,7 +85,7 @@ class Simulation:
         """The objective's growth since the seeds, after each visit."""
         return np.asarray(np.cumsum(self.gains), dtype=np.float64)
 
-    def judged(self, threshold: float = 0.0) -> Steps:
+    def judged(self, threshold: float = 0.0) -> MeritSteps:
         """Harvest rate, efficiency (relative to these visits sorted best first) and GPR after each
         visit; scores above the threshold count as finds."""
         return judge(self.scores, self.gains, self.followed, threshold)
@@ -194,16 +200,18 @@ def follow(
         "compiled",
         False,
     )
-    picks, clock = kernels.load(plan.engine).along.along(
-        plan.model(),
-        crawl.graph.scores,
-        node_values(crawl.graph, objective),
-        crawl.graph.indptr,
-        crawl.seeds.tolist(),
-        crawl.visited,
-        marks,
-    )
-    return Following(picks, clock)
+    graph, kernels, model = crawl.graph, load_kernels(plan.engine), plan.model()
+    values = node_values(graph, objective)
+    sequence = np.asarray(crawl.visited, dtype=np.int32)
+    kernels.begin(model, graph.scores, graph.indptr, crawl.seeds.tolist())
+    picks: list[Numbers] = []
+    clock: list[int] = []
+    for start, stop in pairwise([*marks.tolist(), len(sequence)]):
+        clock.append(time.thread_time_ns())
+        picks.append(
+            kernels.follow(model, graph.scores, values, graph.indptr, sequence[start:stop])
+        )
+    return Following(np.concatenate(picks), np.array(clock, dtype=np.int64))
 
 
 def draw_seeds(graph: Graph, count: int, seed: int, above: float = 0.0) -> Numbers:
@@ -212,7 +220,7 @@ def draw_seeds(graph: Graph, count: int, seed: int, above: float = 0.0) -> Numbe
     if not 0 < count <= len(eligible):
         what = "a positive score" if above == 0 else f"a score above {above:g}"
         raise InputError(f"cannot draw {count} random seeds: {len(eligible)} nodes have {what}")
-    dice = kernels.load("compiled").dice.Dice(seed)
+    dice = load_kernels("compiled").Dice(seed)
     for place in range(count):
         other = place + dice.below(len(eligible) - place)
         eligible[[place, other]] = eligible[[other, place]]
@@ -244,10 +252,10 @@ class _Plan:
             return -1
         return int(np.count_nonzero(self.graph.scores[reachable(self.graph, self.seeds)] > 0))
 
-    def model(self) -> Any:
+    def model(self) -> Model:
         """The model that leads the crawl, over the graph's own arrays."""
         graph = self.graph
-        return assemble(
+        return build_model(
             self.estimator,
             self.strategy,
             engine=self.engine,
@@ -263,15 +271,15 @@ class _Plan:
     def replay(self) -> Simulation:
         """One compiled loop over the graph's own arrays."""
         graph = self.graph
-        modules = kernels.load(self.engine)
+        kernels = load_kernels(self.engine)
         distinct = self.objective == "distinct"
         records = records_of(graph.node_columns) if distinct else NodeRecords.none()
         model = self.model()
         kind = ("sum", "count", "distinct").index(str(self.objective))
-        value = modules.replay.Value(kind, graph.scores, records.first, records.numbers)
+        value = kernels.Value(kind, graph.scores, records.first, records.numbers)
         limit = graph.node_count if self.budget is None else min(self.budget, graph.node_count)
         scoring = self.scoring()
-        visited, gains, predictions, seed_gains = modules.replay.replay(
+        visited, gains, predictions, seed_gains = kernels.replay(
             model,
             value,
             graph.indptr,
@@ -281,13 +289,13 @@ class _Plan:
             scoring,
         )
         over = scoring >= 0 and np.count_nonzero(graph.scores[visited] > 0) == scoring
-        live = int(model.frontier.live)
+        live = model.frontier.live
         return self.result(visited, gains, predictions, seed_gains, live, over)
 
     def drive(self) -> Simulation:
         """Ask and tell, one visit at a time."""
         visits = recorded_visits(
-            self.graph, self.objective == "distinct", placed(self.estimator.features())
+            self.graph, self.objective == "distinct", reads_urls(self.estimator.features())
         )
         explorer = Explorer(
             self.estimator,

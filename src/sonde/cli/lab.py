@@ -22,6 +22,7 @@ from sonde.lab.experiments.compare import COMPARE, compared, comparing
 from sonde.lab.experiments.experiment import Experiment, conduct
 from sonde.lab.protocol import Protocol
 from sonde.lab.units import OBJECTIVES
+from sonde.protocols import Numbers
 from sonde.simulation import draw_seeds
 from sonde.sources.graph import Graph
 
@@ -253,7 +254,7 @@ def run_bound(args: argparse.Namespace) -> int:
     graph = Graph.load(args.graph)
     if args.seeds is not None:
         names = [name.strip() for name in args.seeds.split(",") if name.strip()]
-        seeds = graph.indices(list(dict.fromkeys(names)))
+        seeds: Numbers = graph.indices(list(dict.fromkeys(names)))
     else:
         seeds = draw_seeds(graph, args.random_seeds, args.seed)
     if not len(seeds):

@@ -26,10 +26,10 @@ import numpy as np
 
 from sonde.errors import InputError
 from sonde.lab.exact import exact
-from sonde.protocols import Floats
+from sonde.protocols import Floats, Numbers
 from sonde.simulation import simulate
 from sonde.sources.graph import Graph
-from sonde.sources.graph.reachable import DominatorTree, Numbers, Reachable
+from sonde.sources.graph.reachable import DominatorTree, Reachable
 
 
 @dataclass(frozen=True)

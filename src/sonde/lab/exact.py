@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from sonde import extras
-from sonde.protocols import Floats
-from sonde.sources.graph.reachable import Numbers, Reachable, within_hops
+from sonde.protocols import Floats, Numbers
+from sonde.sources.graph.reachable import Reachable, within_hops
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def exact(part: Reachable, seconds: float) -> Exact:
         bounds=optimize.Bounds(0, np.concatenate([ones(count), np.full(flows, float(budget))])),
         options={"time_limit": seconds, "mip_rel_gap": 0.0},
     )
-    taken = np.zeros(0, dtype=np.int64)
+    taken: Numbers = np.zeros(0, dtype=np.int64)
     if found.x is not None:
         taken = _connected(part, np.flatnonzero(found.x[:count] > 0.5))
     lower = float(part.values[taken].sum())

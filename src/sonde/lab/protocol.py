@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from sonde.errors import InputError
-from sonde.judging import checked_threshold
+from sonde.metrics import checked_threshold
+from sonde.protocols import Numbers
 from sonde.simulation import draw_seeds
 from sonde.sources.graph import Graph
-from sonde.sources.graph.reachable import Numbers, reachable
+from sonde.sources.graph.reachable import reachable
 
 MILESTONES = (100, 1_000, 10_000)
 

@@ -21,13 +21,13 @@ import pyarrow.parquet as pq
 from sonde import __version__
 from sonde.errors import InputError
 from sonde.estimators import Estimator, estimator_from
-from sonde.judging import hits_and_backtracks
 from sonde.lab.bounds import bound
 from sonde.lab.protocol import Setting
-from sonde.protocols import Floats
+from sonde.metrics import hits_and_backtracks
+from sonde.protocols import Floats, Numbers
 from sonde.simulation import Simulation, follow, simulate
 from sonde.sources.graph import Graph
-from sonde.sources.graph.reachable import Numbers, node_values
+from sonde.sources.graph.reachable import node_values
 
 OBJECTIVES = ("sum", "count")
 

@@ -27,7 +27,7 @@ if cython.compiled:
     from cython.cimports.sonde.kernels.model.dice import Dice
     from cython.cimports.sonde.kernels.model.frontier import Leaf
     from cython.cimports.sonde.kernels.model.linear import Linear
-    from cython.cimports.sonde.kernels.model.tournament import Tournament
+    from cython.cimports.sonde.kernels.model.rankings import Tournament
 else:
     from math import exp, log, sqrt
 
@@ -35,7 +35,7 @@ else:
     from sonde.kernels.model.dice import Dice
     from sonde.kernels.model.frontier import Leaf
     from sonde.kernels.model.linear import Linear
-    from sonde.kernels.model.tournament import Tournament
+    from sonde.kernels.model.rankings import Tournament
 
 DRAWN = 16
 
@@ -62,6 +62,9 @@ class Panel(Armed):
 
 
 class Hedge(Panel):
+    LEARNED = ("positive", "positives", "weights", "fractions", "count")
+    PARTS = ("arms", "sampler")
+
     def __init__(self, arms, dice, leaf_count, frontier, seed, rate, share):
         """Each of the `arms` is a single leaf."""
         Panel.__init__(self, arms, dice, leaf_count)
@@ -129,6 +132,8 @@ class Hedge(Panel):
 
 
 class Thompson(Panel):
+    LEARNED = ("positive", "positives", "wins", "losses")
+
     def __init__(self, arms, dice, leaf_count, capacity):
         Panel.__init__(self, arms, dice, leaf_count)
         self.capacity = capacity

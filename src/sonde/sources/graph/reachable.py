@@ -12,11 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sonde.kernels.graphs import dominance, multipliers, paths
-from sonde.protocols import Floats
+from sonde.kernels.graphs import dominance, lagrangian, paths
+from sonde.protocols import Floats, Numbers
 from sonde.sources.graph.graph import Graph
-
-Numbers = npt.NDArray[np.int64]
 
 
 def node_values(graph: Graph, objective: str) -> Floats:
@@ -102,13 +100,13 @@ class Reachable:
     def parent_surplus(self, chosen: Numbers) -> Floats:
         """For each node how many chosen nodes link to it, less one if it is chosen itself."""
         surplus = np.zeros(len(self))
-        multipliers.slack(self.indptr, self.targets, chosen, surplus)
+        lagrangian.slack(self.indptr, self.targets, chosen, surplus)
         return surplus
 
     def price_in(self, prices: Floats, reduced: Floats) -> None:
         """Leave in `reduced` each node's value, less its own price, plus the prices of the nodes
         that it links to."""
-        multipliers.price_in(self.indptr, self.targets, self.values, prices, reduced)
+        lagrangian.price_in(self.indptr, self.targets, self.values, prices, reduced)
 
     def _by_value(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         """All nodes by falling value, ties in order, and each node's targets in that order."""
@@ -155,10 +153,10 @@ class DominatorTree:
     def chosen(self, values: Floats, price: float) -> Numbers:
         """The nodes of the best closed choice at this price."""
         self._relaxed(np.ascontiguousarray(values[self._order]), price)
-        dominance.closed(self._idom, self._worth, self._held)
+        lagrangian.closed(self._idom, self._worth, self._held)
         found: Numbers = self._order[np.flatnonzero(self._held)].astype(np.int64)
         return found
 
     def _relaxed(self, values: Floats, price: float) -> tuple[float, int]:
-        total, size = dominance.relaxed(self._idom, values, price, self._worth, self._sizes)
+        total, size = lagrangian.relaxed(self._idom, values, price, self._worth, self._sizes)
         return total, size
