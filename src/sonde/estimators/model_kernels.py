@@ -212,6 +212,11 @@ class ModelKernels(Protocol):
     ) -> p.Numbers: ...
 
 
+def compiled() -> bool:
+    """Whether the kernels were compiled when this package was installed."""
+    return kernels.compiled()
+
+
 @cache
 def load_kernels(engine: str) -> ModelKernels:
     """The kernels of the model: ``compiled``, or ``python`` for the uncompiled ones."""
