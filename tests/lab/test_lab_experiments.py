@@ -314,3 +314,16 @@ def test_finished_units_are_given_back(graph: Graph, tmp_path: Path) -> None:
     kept = finished.get(unit)
     assert kept is not None
     assert kept["gain"].tolist() == [0.1]
+
+
+def test_simulations_refuse_what_makes_no_sense(graph: Graph) -> None:
+    seeds = draw_seeds(graph, 2, 0)
+    with pytest.raises(InputError, match="either seeds or"):
+        simulate(graph, seed_numbers=seeds, random_seeds=2)
+    with pytest.raises(InputError, match="nobody knows when all is found"):
+        simulate(graph, random_seeds=2, objective="distinct", stop_when_all_found=True)
+    with pytest.raises(InputError, match="0 nodes have a score above 99"):
+        draw_seeds(graph, 2, 0, above=99.0)
+    names = [graph.name(node) for node in seeds]
+    by_name = simulate(graph, seeds=names, budget=30)
+    assert simulate(graph, seed_numbers=seeds, budget=30).sequence == by_name.sequence

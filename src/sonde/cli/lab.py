@@ -123,7 +123,11 @@ def _add_bound(kinds: Any) -> None:
         "--exact-seconds", type=float, default=60.0, help="for the exact optimum; 0 leaves it out"
     )
     parser.add_argument(
-        "--exact-links", type=int, default=2_000, help="look for it up to so many links in reach"
+        "--exact-links",
+        type=int,
+        default=2_000,
+        metavar="N",
+        help="look for it up to N links in reach",
     )
     parser.add_argument("--seed", type=int, default=0, help="of random seeds (default: 0)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")

@@ -99,7 +99,7 @@ def build(recipe: Recipe, target: Path, *, jobs: int | None = None, quiet: bool 
 
 
 def jobs_from(asked: int | None, size: int) -> int:
-    """How many processes to use for a source of so many bytes.
+    """How many processes to use for a source of this size in bytes.
 
     As many as asked, or all the cores that this process may use, but one for little.
     """

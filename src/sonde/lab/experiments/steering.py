@@ -82,7 +82,7 @@ def report_steering(results: Results) -> Report:
 
 
 def refresh(protocol: Protocol = REFRESH, intervals: Sequence[int] = INTERVALS) -> Experiment:
-    """How much is lost when estimates are refreshed only every so many steps."""
+    """How much is lost when estimates are refreshed only now and then."""
     if min(intervals) < 1:
         raise InputError("a refresh interval must be 1 or more")
     wanted = dict.fromkeys((1, *intervals))

@@ -1,6 +1,6 @@
 """Recorded graphs, in memory.
 
-A *table* (`table`, `text`, `parquet`) is where rows come from: a file of a graph folder, or
+A *table* (`table`, `text`) is where rows come from: a file of a graph folder, or
 something the user holds in memory. All tables answer the same questions: which columns, the
 rows batch by batch, and where a person finds row k. The last one is what every error message
 is made of, so a reader of rows never needs to know what kind of file it reads.

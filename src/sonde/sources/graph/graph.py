@@ -21,11 +21,10 @@ from sonde.sources.graph.conversions import (
     node_table,
     scipy_tables,
 )
-from sonde.sources.graph.folder import open_folder
+from sonde.sources.graph.folder import open_folder, save_folder
 from sonde.sources.graph.graph_places import GraphPlaces, places_of
 from sonde.sources.graph.loading import assemble
 from sonde.sources.graph.names import Names, names_of
-from sonde.sources.graph.saving import save
 
 
 class Graph:
@@ -100,7 +99,7 @@ class Graph:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a folder of two Parquet files from which `load` reads the same graph."""
-        save(self, Path(path))
+        save_folder(self, Path(path))
 
     @property
     def node_count(self) -> int:

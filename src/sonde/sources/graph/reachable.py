@@ -27,7 +27,7 @@ def node_values(graph: Graph, objective: str) -> Floats:
 def within_hops(
     indptr: Numbers, targets: npt.NDArray[np.int32], seeds: Numbers, hops: int
 ) -> tuple[npt.NDArray[np.int32], int]:
-    """The nodes within so many hops of the seeds, nearest first, the seeds left out, and how many
+    """The nodes within some hops of the seeds, nearest first, the seeds left out, and how many
     of them are linked from a seed."""
     nodes, entries = dominance.reach(indptr, targets, seeds, hops)
     return nodes, int(entries)
