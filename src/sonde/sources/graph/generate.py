@@ -176,7 +176,7 @@ def _thinned(
     targets: npt.NDArray[np.int32],
     surplus: int,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-    """Drop the surplus of links at random, but nobody's first one, which holds the graph together."""
+    """Drop surplus links at random, but nobody's first one, which holds the graph together."""
     firsts = indptr[:-1][np.diff(indptr) > 0]
     drawn = np.sort(dice.choice(len(targets) - len(firsts), surplus, replace=False, shuffle=False))
     # The k-th first link has `firsts[k] - k` others before it.
