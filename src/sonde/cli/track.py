@@ -17,7 +17,7 @@ from sonde.cli._signals import heeding_signals
 from sonde.crawling.crawler import new_loop
 from sonde.durations import seconds_from
 from sonde.store.reader import RunReader
-from sonde.track import STOPS, LiveTracker, RankingUpdated, VisitEnded
+from sonde.track import STOPS, LiveTracker, RankingUpdated, TrackedVisit
 from sonde.track.plan import EXPANSIONS
 from sonde.track.tracked_run import RankedPage, TrackedRun
 
@@ -116,8 +116,8 @@ async def _watched(tracker: LiveTracker) -> str:
 class _Json:
     """One JSON object a line on standard output."""
 
-    def heard(self, event: VisitEnded | RankingUpdated) -> None:
-        kind = "visit" if isinstance(event, VisitEnded) else "ranking"
+    def heard(self, event: TrackedVisit | RankingUpdated) -> None:
+        kind = "visit" if isinstance(event, TrackedVisit) else "ranking"
         print(json.dumps({"event": kind, **asdict(event)}), flush=True)
 
 
@@ -129,7 +129,7 @@ class _Lines:
         self._visits = 0
         self._unchanged = 0
 
-    def heard(self, event: VisitEnded | RankingUpdated) -> None:
+    def heard(self, event: TrackedVisit | RankingUpdated) -> None:
         if isinstance(event, RankingUpdated):
             if event.entered or event.left:
                 print(

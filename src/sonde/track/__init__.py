@@ -24,7 +24,7 @@ Invariants:
 from sonde.track.plan import TrackPlan
 from sonde.track.rate import Clock
 from sonde.track.tracked_run import TrackedRun
-from sonde.track.tracker import STOPS, LiveTracker, RankingUpdated, VisitEnded, track_live
+from sonde.track.tracker import STOPS, LiveTracker, RankingUpdated, TrackedVisit, track_live
 
 __all__ = [
     "STOPS",
@@ -33,6 +33,6 @@ __all__ = [
     "RankingUpdated",
     "TrackPlan",
     "TrackedRun",
-    "VisitEnded",
+    "TrackedVisit",
     "track_live",
 ]

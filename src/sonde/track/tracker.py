@@ -45,7 +45,7 @@ STOPS = {
 
 
 @dataclass(frozen=True, slots=True)
-class VisitEnded:
+class TrackedVisit:
     """A visit has ended. ``fresh`` links were not there before."""
 
     url: str
@@ -110,7 +110,7 @@ class LiveTracker:
         *,
         duration: float | None = None,
         clock: Clock | None = None,
-        on_event: Callable[[VisitEnded | RankingUpdated], None] = lambda event: None,
+        on_event: Callable[[TrackedVisit | RankingUpdated], None] = lambda event: None,
         plan: dict[str, Any] | None = None,
         **settings: Any,
     ) -> None:
@@ -277,7 +277,7 @@ class LiveTracker:
             self._recollect(self.policy.state())
             outcome = self._take_in(node, None, charge, now)
         fresh, status = self.update.fresh, _status(answer)
-        self._on_event(VisitEnded(node.url, why, outcome, status, fresh, answer.requests, now))
+        self._on_event(TrackedVisit(node.url, why, outcome, status, fresh, answer.requests, now))
 
     def _take_in(
         self, node: TrackedNode, answer: FetchOutcome | None, charge: _Charge, now: float
