@@ -7,9 +7,8 @@ stop nesting at 512; here the page ends there, or where its attributes are too m
 
 from __future__ import annotations
 
-from sonde.kernels.html import scan
+from sonde.kernels.html import tags
 from sonde.kernels.html.depth_limit import safe_length
-from sonde.kernels.html.tags import Names
 
 MAX_DEPTH = 512
 MAX_ATTRIBUTES = 1_000
@@ -17,7 +16,7 @@ MAX_ATTRIBUTES = 1_000
 MAX_PAIRS = 20_000_000
 """The squares of all tags' numbers of attributes, added up: each is compared with each."""
 
-ELEMENTS = Names(scan.ELEMENTS)
+ELEMENTS = tags.Names(tags.ELEMENTS)
 """The kernels' table of elements."""
 
 
