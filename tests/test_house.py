@@ -12,7 +12,26 @@ PACKAGE = Path(sonde.__file__).parent
 SHARED = {"__init__", "__main__", "source", "kind"}
 """Names that each room or kind of source may have."""
 
-RETIRED = ["sheaf", "mind", "purse", "shelf", "hindsight", "ending", "beginning", "approach", "ticket", "attached", "along", "reach", "summit", "presentation", "utils", "helpers", "common", "manager"]
+RETIRED = [
+    "sheaf",
+    "mind",
+    "purse",
+    "shelf",
+    "hindsight",
+    "ending",
+    "beginning",
+    "approach",
+    "ticket",
+    "attached",
+    "along",
+    "reach",
+    "summit",
+    "presentation",
+    "utils",
+    "helpers",
+    "common",
+    "manager",
+]
 """Words that explain nothing, or less than the usual one."""
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sonde.sources.web.nesting import ELEMENTS
-from sonde.sources.web.references import CHARACTERS
 
 from sonde.kernels import load
 from sonde.kernels.html import links, scan
 from sonde.kernels.text import folding, link_words, simhash, wikidump, wikimarks, wikitext
+from sonde.sources.hrefs import CHARACTERS
+from sonde.sources.page import ELEMENTS
 from uncompiled import uncompiled
 
 PLAIN = load("python")

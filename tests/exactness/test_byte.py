@@ -6,12 +6,14 @@ import ast
 import re
 from pathlib import Path
 from types import FunctionType
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.kernels import byte
+from sonde.kernels import byte as module
 
+byte: Any = module
 SOURCE = Path(str(byte.__file__))
 FUNCTIONS = sorted(name for name, thing in vars(byte).items() if isinstance(thing, FunctionType))
 
