@@ -20,7 +20,7 @@ from uncompiled import uncompiled
 PLAIN = load("python")
 
 
-def both(compiled: Any, plain: Any = None) -> Any:
+def both(compiled: Any, plain: Any = None) -> pytest.MarkDecorator:
     """A test for the compiled module and for the one that is not."""
     modules = [compiled, uncompiled(compiled) if plain is None else plain]
     return pytest.mark.parametrize("module", modules, ids=["compiled", "plain"])
