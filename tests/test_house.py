@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -70,3 +71,15 @@ def test_no_module_has_a_name_that_needs_explaining() -> None:
 def test_every_module_says_what_it_is() -> None:
     mute = [str(path) for path in _modules() if not ast.get_docstring(ast.parse(path.read_text()))]
     assert mute == []
+
+
+def test_the_glossary_names_what_exists() -> None:
+    page = (PACKAGE.parent.parent / "docs" / "concepts" / "glossary.md").read_text()
+    rows = [line.strip("|").split("|") for line in page.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) > 30
+    for row in rows:
+        name, file = row[2].strip(" `"), row[3].strip(" `")
+        source = (PACKAGE / file).read_text()
+        assert re.search(rf"^(class|def) {name}\b|^{name}\b", source, re.M), (name, file)
+    words = [row[0].strip() for row in rows]
+    assert words == sorted(words, key=str.lower)
