@@ -57,7 +57,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     what.add_argument("--recrawl", choices=RECRAWLS, help="how old pages are chosen (bandit)")
     what.add_argument("--share", type=float, metavar="P", help="of visits to new pages (0.5)")
     what.add_argument("--seed", type=int, metavar="N", help="of the dice")
-    what.add_argument("--most", type=_count, metavar="N", help="pages kept in mind (1000000)")
+    what.add_argument("--most", type=_count, metavar="N", help="pages kept in memory (1000000)")
 
     cost = parser.add_argument_group("what it may cost")
     cost.add_argument("--per-hour", type=_count, metavar="N", help="requests (200)")
