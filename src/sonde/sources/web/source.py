@@ -114,6 +114,7 @@ class WebAccess:
             rate=settings.rate,
             host_budget=settings.host_budget,
             domain_budget=settings.domain_budget,
+            longest_delay=max(float(settings.longest_delay), settings.delay),
         )
         self.turns = Turns(self.hosts, None if settings.proxy else self.client.resolver)
         self.polite = PoliteFetch(
@@ -305,7 +306,7 @@ class WebSource:
 
     def _problem(self, url: str, problem: FetchProblem) -> Outcome:
         if problem.reason == "not-allowed":
-            return Skip(problem.detail)
+            return Skip(problem.detail, retry=problem.detail in ("crawl-delay", "later"))
         if problem.reason == "budget":
             return Skip("budget", retry=True)
         host = self.access.hosts.add(group_of(problem.url), time.monotonic())
