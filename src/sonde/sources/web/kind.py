@@ -39,6 +39,8 @@ class Web(Kind[NoOptions]):
         "nofollow",
         "delay",
         "per_host",
+        "renderer",
+        "lookup",
         "pages",
         "text",
     }
@@ -116,6 +118,6 @@ class Web(Kind[NoOptions]):
         }
 
     def make(self, options: NoOptions, context: SourceContext) -> WebSource:
-        from sonde.sources.web.source import WebSource  # the HTTP client takes time to import
+        from sonde.sources.web.source import WebSource  # the HTTP client takes its time
 
         return WebSource(context)
