@@ -426,7 +426,7 @@ def test_what_places_have_said_is_known_again_after_a_kill(
             source: Any = session.hooks.source
             kept = json.loads(zlib.decompress(left))
             assert kept["traps"]["read"]
-            assert source.traps.state() == kept["traps"]
+            assert source.access.traps.state() == kept["traps"]
         finally:
             asyncio.run(session.hooks.close())
             session.run.close()

@@ -86,7 +86,7 @@ def checked(url: str, **settings: Any) -> str:
 
 
 def poll(url: str, budget: int, **settings: Any) -> Poll:
-    """Poll a site with so many requests, breadth first. ``settings`` are those of a crawl."""
+    """Poll a site with a budget of requests, breadth first. ``settings`` are those of a crawl."""
     with asyncio.Runner(loop_factory=new_loop) as runner:
         return runner.run(polled(url, budget, **settings))
 

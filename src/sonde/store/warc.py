@@ -91,6 +91,7 @@ class WarcWriter:
         self._swapping = Lock()  # a file is not closed while another thread syncs it
         self._name = ""
         self._end = 0
+        self._unsynced = True  # something was written since
         try:
             folder.mkdir(parents=True, exist_ok=True)
             numbers = numbered(folder)
@@ -148,7 +149,8 @@ class WarcWriter:
     def sync(self) -> None:
         """Wait until all that was written is on the disk."""
         with self._swapping:
-            if self._file is not None:
+            if self._file is not None and self._unsynced:
+                self._unsynced = False
                 os.fsync(self._file.fileno())
 
     def close(self) -> None:
@@ -199,6 +201,7 @@ class WarcWriter:
                 self._file.seek(self._end)
             raise
         self._end += len(data)
+        self._unsynced = True
 
     # -- records -------------------------------------------------------------------------------
 
