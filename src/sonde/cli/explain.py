@@ -58,9 +58,10 @@ def run(args: argparse.Namespace) -> int:
     """Explain one URL; status 1 where the run has never seen it."""
     with RunReader(args.run_folder) as reader:
         found = trace(reader, args.url)
-        for name in possible_names(reader.meta("config") or {}, args.url):
-            if found.state == "unknown":
-                found = trace(reader, name)
+        if found.state == "unknown":
+            for name in possible_names(reader.meta("config") or {}, args.url):
+                if found.state == "unknown":
+                    found = trace(reader, name)
         before = _decision(reader, found, args.at)
         thought = _thought(reader, found, before, args.from_start)
         if args.json:

@@ -13,7 +13,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from sonde.net.charset import decode
 from sonde.net.urls import group_of, origin_of
-from sonde.sources.hrefs import Base
+from sonde.sources.page import Base
 from sonde.sources.web.feeds import Feed
 from sonde.sources.web.source import WebAccess
 from sonde.track.citations import TrackedNode
