@@ -1,4 +1,4 @@
-"""Visit assembly: from a response to a visit, with the page read, scored, and its links sorted.
+"""Visit assembly: from a response to a visit, with the page read, scored, its links sorted.
 
 A page's worth counts once: a page that another one has already said (nearly the same words), and
 one that asks not to be indexed, score 0; their links may still be followed. A link's promise is
