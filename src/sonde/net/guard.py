@@ -1,4 +1,4 @@
-"""Which addresses may be connected to.
+"""The address guard, against request forgery (SSRF): which addresses may be connected to.
 
 A crawler follows links that strangers write, from inside somebody's network. So by default it
 connects to public addresses only. The check is made on the address that the socket is about to
