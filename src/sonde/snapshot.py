@@ -30,8 +30,8 @@ LEARNED = {
         "node_group features block_first block_rows block_room block_live block_seq block_next "
         "shelf_live shelf_seq group_head group_tail"
     ),
-    "Links": "count target alpha wording visits node beta first last in_tail in_next in_visit",
-    "Wordings": "count first words",
+    "Links": "count target alpha list_of visits node beta first last in_tail in_next in_visit",
+    "LinkWords": "count first words",
     "Dice": "s0 s1 s2 s3",
     "Model": "step",
     "Neighbourhood": "depth truths",
@@ -70,7 +70,7 @@ def _objects(model: Any) -> Iterator[tuple[str, Any]]:
     """Every kernel object of a model, in an order that its estimator alone decides."""
     yield "frontier", model.frontier
     yield "links", model.links
-    yield "wordings", model.links.wordings
+    yield "link_words", model.links.link_words
     yield "dice", model.dice
     yield "model", model
     yield "neighbourhood", model.neighbourhood

@@ -123,7 +123,7 @@ def _far(counts: Counter[int], weights: np.ndarray) -> float:
 def test_draws_follow_the_weights(size: int) -> None:
     weights = np.random.default_rng(size).zipf(1.5, size).clip(max=50).astype(float)
     weights[1 :: max(2, size // 7)] = 0.0
-    tree = kernels.load("compiled").weights.Weights(size)
+    tree = kernels.load("compiled").expansion.Weights(size)
     for item, weight in enumerate(weights):
         tree.put(item, weight)
     dice = kernels.load("compiled").dice.Dice(7)
@@ -148,7 +148,7 @@ def test_first_two_draws_without_replacement_have_the_right_probabilities() -> N
 def test_weights_keep_their_sums(changes: list[tuple[int, float]], seed: int) -> None:
     for engine in ENGINES:
         loops = kernels.load(engine)
-        tree = loops.weights.Weights(3)
+        tree = loops.expansion.Weights(3)
         kept: dict[int, float] = {}
         dice = loops.dice.Dice(seed)
         for item, weight in changes:
@@ -173,7 +173,7 @@ def test_the_summit_is_the_highest_that_came_first(
     changes: list[tuple[str, int, int]],
 ) -> None:
     for engine in ENGINES:
-        heap = kernels.load(engine).summit.Summit(2)
+        heap = kernels.load(engine).expansion.Heap(2)
         scores: dict[int, int] = {}
         came: list[int] = []
         for kind, item, score in changes:

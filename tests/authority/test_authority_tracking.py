@@ -38,7 +38,7 @@ def make(
 ) -> tuple[object, TimeGraph]:
     graph = TimeGraph.from_arrivals(rows)
     loops = kernels.load(engine)
-    state = loops.tracking.Tracking(
+    state = loops.recrawl.Tracking(
         graph.rows,
         graph.sources,
         graph.targets,

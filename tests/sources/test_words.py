@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde.kernels.text import spelling
+from sonde.kernels.text import link_words as text_kernel
 from sonde.simulation import recorded_visits, simulate
 from sonde.sources import words as words_of_links
 from sonde.sources.graph import Graph
@@ -78,7 +78,9 @@ def plain(text: str, start: int, end: int, address: str, window: int) -> bytes:
     return b"".join(list(dict.fromkeys(inside(start, end) + of_address + around))[:MOST])
 
 
-@pytest.mark.parametrize("kernel", [spelling, uncompiled(spelling)], ids=["compiled", "plain"])
+@pytest.mark.parametrize(
+    "kernel", [text_kernel, uncompiled(text_kernel)], ids=["compiled", "plain"]
+)
 @given(text=TEXTS, data=st.data())
 @settings(deadline=None)
 def test_words_of_links(kernel: object, text: str, data: st.DataObject) -> None:
@@ -90,7 +92,7 @@ def test_words_of_links(kernel: object, text: str, data: st.DataObject) -> None:
     addresses = [data.draw(TEXTS) for _ in spans]
     window = data.draw(st.integers(0, 10))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(words_of_links, "spelled", kernel.spelled)  # type: ignore[attr-defined]
+        patch.setattr(words_of_links, "words_of_links", kernel.words_of_links)  # type: ignore[attr-defined]
         found = page_words(
             text, [start for start, _ in spans], [end for _, end in spans], addresses, window
         )

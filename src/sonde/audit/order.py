@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sonde.kernels.html.basenames import basename_of
+from sonde.kernels.html.urls import basename_of
 from sonde.sources.web.place import keys_of
 
 WELL, FAIRLY = 0.4, 0.15

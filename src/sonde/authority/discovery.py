@@ -185,20 +185,20 @@ def find(
     if how.crawls and start is None:
         start = start_node(graph.indptr, graph.targets, seed)
     if how.name == "walk":
-        done = loops.discovery.walk(dice, graph.indptr, graph.targets, start, PATIENCE, order)
+        done = loops.expansion.walk(dice, graph.indptr, graph.targets, start, PATIENCE, order)
     elif how.crawls:
         explore = {"crawl-gai": 0.0, "crawl-ai": 1.0}.get(how.name)
         if explore is None:
             explore = 0.5 if how.parameter is None else how.parameter
         expansion = loops.expansion.Expansion(count, explore)
-        done = loops.discovery.crawl(
+        done = loops.expansion.crawl(
             expansion, dice, graph.indptr, graph.targets, start, order, chances
         )
     else:
-        weights, spare = loops.weights.Weights(count), loops.weights.Weights(count)
+        weights, spare = loops.expansion.Weights(count), loops.expansion.Weights(count)
         weights.fill(_weights(graph, how.name))
         spare.fill(np.ones(count))
-        done = loops.discovery.sample(dice, weights, spare, order)
+        done = loops.expansion.sample(dice, weights, spare, order)
     kind = TwoStage if how.name == "two-stage" else Discovery
     return kind(graph, how, top, start if how.crawls else None, order[:done], chances[:done])
 

@@ -2,7 +2,7 @@
 
 G_t holds the links that arrived within the window before t, K_t its most cited nodes. The crawl
 begins one window after the first arrival, and at each step crawls a new node or an old one (see
-``sonde.kernels.citations.tracking``). Measures, at some times t:
+``sonde.kernels.citations.recrawl``). Measures, at some times t:
 
 - *crawl performance*: the share of K_t that was visited;
 - *discovery performance*: the share of K_t that was visited or is on the frontier;
@@ -146,7 +146,7 @@ def track(
     loops = kernels.load(engine)
     count = graph.node_count
     explore = 1.0 if tracker.expand == "crawl-ai" else 0.0
-    state = loops.tracking.Tracking(
+    state = loops.recrawl.Tracking(
         graph.rows,
         graph.sources,
         graph.targets,

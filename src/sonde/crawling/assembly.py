@@ -16,7 +16,7 @@ from sonde.crawling.hosts import Hosts
 from sonde.crawling.memory import Memory
 from sonde.crawling.scope import Scope
 from sonde.crawling.settings import Settings
-from sonde.kernels.html.targets import gathered, grouped, unsettled
+from sonde.kernels.html.links import gathered, grouped, unsettled
 from sonde.records import Failure, Lease, Link, Outcome, Place, Skip
 from sonde.scorers.document import Scorer
 from sonde.sources.facts import PageFacts, PageVisit

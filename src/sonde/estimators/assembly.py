@@ -93,7 +93,7 @@ class Assembly:
 
     def ranking(self, column: str) -> Any:
         """A leaf that ranks by one column as it is."""
-        return self.kernels.tournament.Tournament(self.frontier, self.columns[column])
+        return self.kernels.rankings.Tournament(self.frontier, self.columns[column])
 
     def signal(self, column: str, make: Callable[[], Any]) -> Any:
         """The signal that keeps this column, made when it is first asked for."""
@@ -106,7 +106,7 @@ class Assembly:
         names = associated(owner)
         return self.signal(
             names[0],
-            lambda: self.kernels.feedback.Feedback(
+            lambda: self.kernels.significance.Feedback(
                 self.frontier,
                 self.links,
                 self.signals["places"],
@@ -122,7 +122,7 @@ class Assembly:
         column = self.columns["quick"]
         self.signal(
             "quick",
-            lambda: self.kernels.quickness.Quickness(self.frontier, self.links, column),
+            lambda: self.kernels.significance.Quickness(self.frontier, self.links, column),
         )
         return column
 
@@ -160,9 +160,9 @@ def assemble(
     # An explorer has no recorded graph, and cannot know yet whether its links will have words.
     wordy = estimator.reads_words() and (links is None or words is not None)
     second = any(name in columns for name in SECOND_LEVEL)
-    wordings = modules.wordings.Wordings(*words) if wordy and words is not None else None
+    link_words = modules.links.LinkWords(*words) if wordy and words is not None else None
     memory = modules.links.Links(
-        nodes, estimator.remembers(), second, target, alpha, wordy, wordings
+        nodes, estimator.remembers(), second, target, alpha, wordy, link_words
     )
     dice = modules.dice.Dice(seed)
     assembly = Assembly(
@@ -173,12 +173,13 @@ def assemble(
     )
     if second:
         assembly.signal(
-            "second", lambda: modules.second.SecondLevel(frontier, memory, columns, nodes)
+            "second", lambda: modules.neighbourhood.SecondLevel(frontier, memory, columns, nodes)
         )
     if placed(columns):
         recorded = places() if places is not None else None
         assembly.signal(
-            "places", lambda: modules.places.Places(frontier, memory, columns, nodes, recorded)
+            "places",
+            lambda: modules.significance.Places(frontier, memory, columns, nodes, recorded),
         )
     chooser = estimator.grow(assembly)
     return modules.model.Model(

@@ -65,7 +65,7 @@ class Custom(Leaf):
                 feedback.heard(gain - self.checked(self.estimator.predict(row[None]), 1)[0])
             self.estimator.learn(row, gain)
 
-        return assembly.single(assembly.kernels.custom.Custom(frontier, predict, learn))
+        return assembly.single(assembly.kernels.rankings.Custom(frontier, predict, learn))
 
     def checked(self, predictions: Any, rows: int) -> Floats:
         """The predictions as doubles, or a clear word on what is wrong with them."""

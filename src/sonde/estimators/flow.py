@@ -39,7 +39,7 @@ class Opic(Leaf):
     def grow(self, assembly: Assembly) -> Any:
         cash = assembly.signal(
             str(self),
-            lambda: assembly.kernels.cash.Cash(
+            lambda: assembly.kernels.flow.Cash(
                 assembly.frontier,
                 assembly.links,
                 assembly.columns[str(self)],
@@ -49,7 +49,7 @@ class Opic(Leaf):
                 "n" in self.by,
             ),
         )
-        return assembly.single(assembly.kernels.cash.Wealth(cash))
+        return assembly.single(assembly.kernels.flow.Wealth(cash))
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class NavigationalRank(Leaf):
 
     def signal(self, assembly: Assembly) -> None:
         """Have the ranks kept."""
-        navigation = assembly.kernels.navigation
+        navigation = assembly.kernels.flow
         wiring = (assembly.frontier, assembly.links, assembly.columns[str(self)], assembly.nodes)
         if self.exact:
             assembly.signal(str(self), lambda: navigation.ExactNavigation(*wiring, self.keep))

@@ -82,7 +82,7 @@ class UrlSignificance(Leaf):
 
     def grow(self, assembly: Assembly) -> Any:
         terms = self._terms()
-        leaf = assembly.kernels.relevance.Relevance(
+        leaf = assembly.kernels.significance.Relevance(
             assembly.frontier,
             [assembly.columns[name] for name in terms],
             [self._weight(name) for name in terms] if self.given else None,

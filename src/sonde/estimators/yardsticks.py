@@ -24,7 +24,7 @@ class Random(Leaf):
         return ()
 
     def grow(self, assembly: Assembly) -> Any:
-        return assembly.single(assembly.kernels.chance.Chance(assembly.frontier, assembly.dice))
+        return assembly.single(assembly.kernels.rankings.Chance(assembly.frontier, assembly.dice))
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Oracle(Leaf):
 def _rescoring(assembly: Assembly, oracle: Callable[[Any], Floats]) -> Any:
     """A leaf that looks every frontier node up anew for each pick."""
     frontier = assembly.frontier
-    return assembly.kernels.custom.Custom(
+    return assembly.kernels.rankings.Custom(
         frontier,
         lambda slots: oracle(np.asarray(frontier.row_node)[slots]),
         lambda snapshot, gain: None,

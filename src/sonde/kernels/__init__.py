@@ -1,25 +1,31 @@
 """Kernels: the hot loops, in Cython's pure-Python mode.
 
 Each file is ordinary Python that also runs uncompiled, with the same results to the last bit:
-doubles are summed in one documented order, randomness is an explicit generator (``dice``), and
-node numbers are integers. A ``.pxd`` file beside a module gives its C types. Kernels take arrays
-and numbers, know nothing of files or users, and import NumPy alone.
+doubles are summed in one documented order, randomness is an explicit generator (``dice``), and node
+numbers are integers. A ``.pxd`` file beside a module gives its C types. Of other packages kernels
+import NumPy alone, and of sonde one another. They read no file and no clock. Most take and give
+arrays and numbers. What reads texts takes and gives texts; ``html.links`` and ``html.urls`` work on
+lists and dictionaries, and ask the caller, by functions, what only the caller can decide.
 
-The nouns, from the bottom: ``Dice`` draws; a ``Register`` numbers nodes; the ``Frontier`` is the
-table of rows that may be visited, ``Boxes`` bound its blocks; a ``Leaf`` ranks it (``Tournament``,
-``Wealth``, ``Linear``, ``Regression``, ``Relevance``, ``Chance``, ``Custom``); a ``Chooser`` says
-which leaf picks, as one of several ``experts`` or alone; ``Links`` with their ``Wordings`` remember
-what was seen; a ``Signal`` turns what is told into features (``Neighbourhood``, ``SecondLevel``,
-``Cash``, ``Navigation``, ``Places``, ``Feedback``, ``Quickness``, ``Yields`` with its
-``Vocabulary`` and ``Ratios``, and a ``Forecast`` from its parts); the ``Model`` ties them together;
-``replay`` runs a model over a recorded graph. Apart from these stand the kernels of graphs:
-``adjacency`` and ``naming`` build them, ``coverage`` chooses seeds, ``harvest`` judges crawls; and
-those of the most cited: ``Weights`` and a ``Summit`` under ``Expansion`` and ``Recrawl``, which
-``discovery`` and ``Tracking`` drive; and those of texts: ``folding`` makes them comparable,
-``spelling`` numbers their words, ``prints`` makes fingerprints, ``wikidump`` and ``wikitext`` read
-wikis. ``markup`` reads HTML that is in order; ``orderly`` says whether it is, ``reach`` how much of
-it a parser may be given, ``targets`` where its links lead; ``Names`` are the elements that they
-know.
+``model``: what an exploration knows. ``Dice`` draws; a ``Register`` numbers nodes; the ``Frontier``
+is the table of rows that may be visited, ``Boxes`` bound its blocks; a ``Leaf`` ranks it
+(``Tournament``, ``Chance``, ``Custom``, ``Linear``, ``Regression``, ``Wealth``, ``Expectation``,
+``Foresight``, ``Relevance``); a ``Chooser`` says which leaf picks, as one of several ``experts`` or
+alone; ``Links`` with their ``LinkWords`` remember what was seen; a ``Signal`` turns what is told
+into features (``Neighbourhood`` and ``SecondLevel``; ``Cash`` and ``Navigation`` in ``flow``;
+``Yields`` with its ``Vocabulary`` and ``Ratios``, and a ``Forecast`` from its parts; ``Places``,
+``Feedback`` and ``Quickness`` in ``significance``); the ``Model`` ties them together; ``replay``
+runs a model over a recorded graph.
+
+``html``: ``wellformed`` says whether a page is in order as it stands, ``depth_limit`` how much of
+another one a parser may be given, ``scan`` what it says, ``links`` where its links lead, ``urls``
+which of them are alike; ``tags`` are the names that these know. ``text``: ``utf8`` is what all
+read, ``folding`` makes texts comparable, ``link_words`` numbers the words of links, ``simhash``
+makes fingerprints, ``wikidump``, ``wikimarks`` and ``wikitext`` read wikis.
+
+``graphs``: ``adjacency`` and ``naming`` build recorded graphs, ``coverage`` chooses seeds,
+``harvest`` judges crawls; ``dominance``, ``lagrangian`` and ``paths`` bound what a crawl can bring.
+``citations``: an ``Expansion`` finds the most cited, ``Recrawl`` keeps up with them.
 
 A model is built for one engine: ``load("compiled")`` or ``load("python")``.
 """

@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 
 from sonde.errors import InputError
-from sonde.kernels.graphs.dominance import closed, dominators, relaxed
-from sonde.kernels.graphs.multipliers import price_in, slack
+from sonde.kernels.graphs.dominance import dominators
+from sonde.kernels.graphs.lagrangian import closed, price_in, relaxed, slack
 from sonde.kernels.graphs.paths import Walker
 from sonde.lab.crawls import Crawl
 from sonde.lab.exact import exact

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import time
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +13,7 @@ import numpy.typing as npt
 from sonde import kernels
 from sonde.errors import InputError
 from sonde.estimators import Estimator, assemble, estimator_from
-from sonde.kernels.model.along import along
+from sonde.kernels.model.replay import begin, follow
 from sonde.lab.territory import Numbers, scoring_in_reach, value_of
 from sonde.protocols import Floats
 from sonde.sources.graph import Graph
@@ -70,17 +72,18 @@ class Crawl:
         marks: Numbers,
         seed: int,
     ) -> tuple[npt.NDArray[np.int32], Numbers]:
-        """The node that it would pick at each step of another crawl, and its time at the marks."""
-        picks, clock = along(
-            self._model(graph, len(sequence), seed),
-            graph.scores,
-            value_of(graph, self.objective),
-            graph.indptr,
-            seeds.tolist(),
-            sequence,
-            marks,
-        )
-        return picks, clock
+        """The node that it would pick at each step of another crawl, and its time at the marks:
+        growing numbers of steps, the first of them 0."""
+        model = self._model(graph, len(sequence), seed)
+        values = value_of(graph, self.objective)
+        begin(model, graph.scores, graph.indptr, seeds.tolist())
+        picks: list[npt.NDArray[np.int32]] = []
+        clock: list[int] = []
+        for start, stop in pairwise([*marks.tolist(), len(sequence)]):
+            clock.append(time.thread_time_ns())
+            stretch = sequence[start:stop]
+            picks.append(follow(model, graph.scores, values, graph.indptr, stretch))
+        return np.concatenate(picks), np.array(clock, dtype=np.int64)
 
     def _model(self, graph: Graph, budget: int, seed: int) -> object:
         estimator = estimator_of(self.estimator)

@@ -9,8 +9,8 @@
   characters disappear.
 - Characters beyond the Basic Multilingual Plane, ideographs and Hangul stay as they are.
 
-A character folds by itself, whatever stands around it. ``kernels.folding`` does it, in UTF-8, by a
-table that fills as characters are met.
+A character folds by itself, whatever stands around it. ``kernels.text.folding`` does it, in UTF-8,
+by a table that fills as characters are met.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ sign than in a text.
 
 from __future__ import annotations
 
-from sonde.kernels.text.spelling import spelled
+from sonde.kernels.text.link_words import words_of_links
 
 MOST = 16
 """How many words of a link count, the anchor's first."""
@@ -21,11 +21,13 @@ def link_words(anchor: str, target: str = "", window: str = "") -> bytes:
     >>> len(link_words("tide gauge", "https://a.example/sea/level.html", "a tide gauge here")) // 2
     5
     """
-    return spelled(f"{anchor} {window}", [0], [len(anchor)], [target], len(window) + 1, MOST)[0]
+    return words_of_links(
+        f"{anchor} {window}", [0], [len(anchor)], [target], len(window) + 1, MOST
+    )[0]
 
 
 def page_words(
     text: str, starts: list[int], ends: list[int], targets: list[str], window: int
 ) -> list[bytes]:
     """The words of the links of a page, whose anchors start and end at these places of its text."""
-    return spelled(text, starts, ends, targets, window, MOST)
+    return words_of_links(text, starts, ends, targets, window, MOST)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sonde.kernels.model.places import packed
+from sonde.kernels.model.significance import packed
 from sonde.records import Failure, Lease, Link, Outcome, Place, Skip, Spend, Visit
 from sonde.sources.web.place import keys_of
 from sonde.store.wording import unpack

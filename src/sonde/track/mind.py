@@ -87,6 +87,6 @@ class Mind:
         self.expansion.apparent[number] = 0
         self.expansion.state[number] = 0
         if self.plan.expand != "crawl-ai":
-            self.expansion.summit.forget(number)
+            self.expansion.highest.forget(number)
         self.known -= 1
         self.free.append(number)

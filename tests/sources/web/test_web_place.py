@@ -11,8 +11,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from sonde.kernels.html import basenames
-from sonde.kernels.model import places as kernel
+from sonde.kernels.html import urls as url_kernel
+from sonde.kernels.model import significance as kernel
 from sonde.records import Link, Place
 from sonde.sources.graph import Graph
 from sonde.sources.web.address import normalise
@@ -135,7 +135,7 @@ def test_domains_by_the_public_suffix_list(url: str, domain: str) -> None:
     ],
 )
 def test_basenames(url: str, basename: str) -> None:
-    assert basenames.basename_of(url) == basename
+    assert url_kernel.basename_of(url) == basename
 
 
 URLS = st.builds(
@@ -178,7 +178,7 @@ def test_compiled_or_not_measures_are_the_same(
     targets = sorted(set(named))
     dice.shuffle(targets)
     targets = targets[: dice.randint(0, len(targets))]
-    expected = uncompiled(basenames).measured(urls, targets, renamed, {}, domain, Place._make)
+    expected = uncompiled(url_kernel).measured(urls, targets, renamed, {}, domain, Place._make)
     assert places(urls, targets, renamed, {}) == expected
     whole = placed(named)
     assert expected == [whole[target] for target in targets]
@@ -191,9 +191,9 @@ NAMES = st.one_of(URLS, st.text("aé漢/?", max_size=6))
 @given(st.lists(NAMES, max_size=40, unique=True))
 def test_links_are_grouped_as_one_by_one(names: list[str]) -> None:
     numbers: dict[str, int] = {}
-    expected = [numbers.setdefault(basenames.basename_of(name), len(numbers)) for name in names]
+    expected = [numbers.setdefault(url_kernel.basename_of(name), len(numbers)) for name in names]
     counts = [expected.count(number) for number in range(len(numbers))]
-    for module in (basenames, uncompiled(basenames)):
+    for module in (url_kernel, uncompiled(url_kernel)):
         assert module.by_basename(names) == (list(numbers), counts, expected)
 
 

@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tree_walk import Walk
 
-from sonde.kernels.html import markup, orderly, reach
+from sonde.kernels.html import depth_limit, scan, wellformed
 from sonde.sources.web import nesting, reading
 from sonde.sources.web.charset import decode
 from sonde.sources.web.reading import read
@@ -220,7 +220,7 @@ def document(draw: st.DrawFn) -> str:
 
 def in_order(html: str) -> bool:
     raw = html.encode("utf-8", "replace")
-    return bool(orderly.orderly(raw, reading._RULES, CHARACTERS, 512, 1_000))
+    return bool(wellformed.wellformed(raw, reading._RULES, CHARACTERS, 512, 1_000))
 
 
 @given(document())
@@ -311,9 +311,9 @@ def test_any_references_in_values(value: str) -> None:
     assert resolved(value) == node.attributes["href"]
 
 
-PLAIN = uncompiled(markup)
-PLAIN_REACH = uncompiled(reach)
-PLAIN_ORDERLY = uncompiled(orderly)
+PLAIN = uncompiled(scan)
+PLAIN_LIMIT = uncompiled(depth_limit)
+PLAIN_WELLFORMED = uncompiled(wellformed)
 
 
 @given(SOUP | document())
@@ -324,8 +324,8 @@ def test_the_same_uncompiled(html: str) -> None:
     reached = nesting.shallow(raw)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "scan", PLAIN.scan)
-        patch.setattr(reading, "orderly", PLAIN_ORDERLY.orderly)
-        patch.setattr(nesting, "reach", PLAIN_REACH.reach)
+        patch.setattr(reading, "wellformed", PLAIN_WELLFORMED.wellformed)
+        patch.setattr(nesting, "safe_length", PLAIN_LIMIT.safe_length)
         assert said(html) == compiled
         assert nesting.shallow(raw) == reached
 
@@ -363,10 +363,10 @@ def test_no_text_takes_the_scan_beyond_its_end(pieces: list[str]) -> None:
     rooms = (np.empty(size, np.uint8), np.empty(size, np.uint8), np.empty(size, np.intc))
     anchors, notes = np.empty((4, 7), np.intc), np.empty((4, 2), np.intc)
     plain = PLAIN.scan(raw, nesting.ELEMENTS, CHARACTERS, *rooms, anchors, notes)
-    assert plain == markup.scan(raw, nesting.ELEMENTS, CHARACTERS, *rooms, anchors, notes)
-    assert PLAIN_ORDERLY.orderly(raw, reading._RULES, CHARACTERS, 9, 9) == orderly.orderly(
+    assert plain == scan.scan(raw, nesting.ELEMENTS, CHARACTERS, *rooms, anchors, notes)
+    assert PLAIN_WELLFORMED.wellformed(
         raw, reading._RULES, CHARACTERS, 9, 9
-    )
+    ) == wellformed.wellformed(raw, reading._RULES, CHARACTERS, 9, 9)
     assert plain[0] <= size
 
 

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sonde.kernels.text import prints
+from sonde.kernels.text import simhash as kernel
 from sonde.sources.web import simhash as room
 from sonde.sources.web.simhash import simhash, word_pairs
 from uncompiled import uncompiled
@@ -66,7 +66,7 @@ def test_fingerprints_are_what_they_are_defined_to_be(text: str) -> None:
     assert word_pairs(text).tolist() == defined_pairs(text).tolist()
 
 
-PLAIN = uncompiled(prints)
+PLAIN = uncompiled(kernel)
 
 
 @given(TEXTS)
@@ -74,5 +74,5 @@ PLAIN = uncompiled(prints)
 def test_the_same_uncompiled(text: str) -> None:
     expected = simhash(text), word_pairs(text).tolist()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(room, "prints", PLAIN)
+        patch.setattr(room, "kernel", PLAIN)
         assert (simhash(text), word_pairs(text).tolist()) == expected

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sonde import kernels
-from sonde.kernels.html import targets
+from sonde.kernels.html import links as kernel
 from sonde.sources.web.reading import PageLink
 from uncompiled import uncompiled
 
@@ -18,8 +18,8 @@ LINKS = st.lists(
     st.builds(PageLink, URLS, st.integers(0, 5), st.integers(0, 9), st.booleans()), max_size=12
 )
 KERNELS = {
-    "compiled": (targets, kernels.load("compiled").register),
-    "plain": (uncompiled(targets), kernels.load("python").register),
+    "compiled": (kernel, kernels.load("compiled").register),
+    "plain": (uncompiled(kernel), kernels.load("python").register),
 }
 
 
@@ -61,7 +61,7 @@ def test_each_target_once(
     ask: bool,
     heeds: bool,
 ) -> None:
-    kernel, registers = KERNELS[engine]
+    module, registers = KERNELS[engine]
     nodes: Any = registers.Register()
     nodes.number_all(known)
     shunned: list[str] = []
@@ -71,7 +71,7 @@ def test_each_target_once(
         return None if target not in known and target in refused else target
 
     alphas = [float(2**place) for place in range(len(links))]
-    found = kernel.gathered(
+    found = module.gathered(
         tuple(links), alphas, nodes, aliases, ask, admit, shunned.append if heeds else None
     )
     expected = plain(links, alphas, known, aliases, refused, heeds)

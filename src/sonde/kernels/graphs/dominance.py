@@ -1,4 +1,4 @@
-"""Reach, dominators and the Lagrangian bound on their tree.
+"""Reach, and the dominators of what is reached.
 
 Dominators come from semidominators and nearest common ancestors (the SNCA variant of Lengauer and
 Tarjan's algorithm, by Georgiadis), with iterative path compression. The root stands for all
@@ -162,48 +162,3 @@ def dominators(
                 v = idom[v]
             idom[place] = v
     return order_array[1:], idom_array[1:] - 1
-
-
-def relaxed(
-    idom: cython.const[cython.int][::1],
-    values: cython.const[cython.double][::1],
-    price: cython.double,
-    worth: cython.double[::1],
-    sizes: cython.longlong[::1],
-):
-    """The best choice that is closed under dominators when each node costs `price`: what it is
-    worth, and how many nodes it holds. Nodes are in depth-first order; the last two arrays are
-    room to work in."""
-    if not cython.compiled:
-        idom, values = memoryview(idom), memoryview(values)
-        worth, sizes = memoryview(worth), memoryview(sizes)
-    total: cython.double = 0.0
-    size: cython.longlong = 0
-    place: cython.longlong
-    with cython.nogil:
-        for place in range(values.shape[0]):
-            worth[place] = values[place] - price
-            sizes[place] = 1
-        for place in range(values.shape[0] - 1, -1, -1):
-            if worth[place] > 0.0:
-                if idom[place] < 0:
-                    total += worth[place]
-                    size += sizes[place]
-                else:
-                    worth[idom[place]] += worth[place]
-                    sizes[idom[place]] += sizes[place]
-    return total, size
-
-
-def closed(
-    idom: cython.const[cython.int][::1],
-    worth: cython.const[cython.double][::1],
-    held: cython.schar[::1],
-):
-    """Mark the nodes of the choice that `relaxed` has just found, by the worth that it left."""
-    if not cython.compiled:
-        idom, worth, held = memoryview(idom), memoryview(worth), memoryview(held)
-    place: cython.longlong
-    with cython.nogil:
-        for place in range(worth.shape[0]):
-            held[place] = worth[place] > 0.0 and (idom[place] < 0 or held[idom[place]])

@@ -27,7 +27,7 @@ if cython.compiled:
     from cython.cimports.sonde.kernels.model.dice import Dice
     from cython.cimports.sonde.kernels.model.frontier import Leaf
     from cython.cimports.sonde.kernels.model.linear import Linear
-    from cython.cimports.sonde.kernels.model.tournament import Tournament
+    from cython.cimports.sonde.kernels.model.rankings import Tournament
 else:
     from math import exp, log, sqrt
 
@@ -35,7 +35,7 @@ else:
     from sonde.kernels.model.dice import Dice
     from sonde.kernels.model.frontier import Leaf
     from sonde.kernels.model.linear import Linear
-    from sonde.kernels.model.tournament import Tournament
+    from sonde.kernels.model.rankings import Tournament
 
 DRAWN = 16
 

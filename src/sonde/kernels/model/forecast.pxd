@@ -1,7 +1,7 @@
 cimport cython
 from sonde.kernels.model.dice cimport Dice
-from sonde.kernels.model.signals cimport Signal
-from sonde.kernels.model.tournament cimport Tournament
+from sonde.kernels.model.neighbourhood cimport Signal
+from sonde.kernels.model.rankings cimport Tournament
 from sonde.kernels.model.yields cimport Yields
 
 cdef int PARTS, ROUNDS

@@ -23,14 +23,14 @@ import numpy as np
 if cython.compiled:
     from cython.cimports.libc.math import exp, log1p, sqrt
     from cython.cimports.sonde.kernels.model.dice import Dice
-    from cython.cimports.sonde.kernels.model.signals import Signal
-    from cython.cimports.sonde.kernels.model.tournament import Tournament
+    from cython.cimports.sonde.kernels.model.neighbourhood import Signal
+    from cython.cimports.sonde.kernels.model.rankings import Tournament
 else:
     from math import exp, log1p, sqrt
 
     from sonde.kernels.model.dice import Dice
-    from sonde.kernels.model.signals import Signal
-    from sonde.kernels.model.tournament import Tournament
+    from sonde.kernels.model.neighbourhood import Signal
+    from sonde.kernels.model.rankings import Tournament
 
 INFINITY = float("inf")
 PARTS = 6

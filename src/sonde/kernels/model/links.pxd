@@ -1,13 +1,27 @@
 cimport cython
-from sonde.kernels.model.wordings cimport Wordings
+
+cdef unsigned long long FNV_START, FNV_TIMES, MASK
+
+cdef class LinkWords:
+    cdef public int count
+    cdef public long long[::1] first
+    cdef public unsigned short[::1] words
+    cdef int[::1] table
+
+    @cython.final
+    cdef int number(self, const unsigned char[::1] data, long long begin, long long size)
+    @cython.final
+    cdef long long slot_of(self, const unsigned char[::1] data, long long begin, long long size) noexcept
+    @cython.final
+    cdef void rebuild(self)
 
 cdef class Links:
     cdef public bint remember, keep_scores, wordy
     cdef public long long count, scores_from
     cdef public int[::1] target
     cdef public double[::1] alpha
-    cdef public Wordings wordings
-    cdef public int[::1] wording
+    cdef public LinkWords link_words
+    cdef public int[::1] list_of
     cdef public int visits
     cdef public int[::1] node
     cdef public double[::1] beta

@@ -1,10 +1,10 @@
-from sonde.kernels.model.chance cimport Chance
+from sonde.kernels.model.rankings cimport Chance
 from sonde.kernels.model.chooser cimport Chooser
 from sonde.kernels.model.dice cimport Dice
 from sonde.kernels.model.frontier cimport Frontier, Leaf
 from sonde.kernels.model.links cimport Links
 from sonde.kernels.model.neighbourhood cimport Neighbourhood
-from sonde.kernels.model.signals cimport Signal
+from sonde.kernels.model.neighbourhood cimport Signal
 
 cdef class Model:
     cdef public Frontier frontier

@@ -8,13 +8,13 @@ import cython
 import numpy as np
 
 if cython.compiled:
-    from cython.cimports.sonde.kernels.model.chance import Chance
     from cython.cimports.sonde.kernels.model.frontier import Leaf
-    from cython.cimports.sonde.kernels.model.signals import Signal
+    from cython.cimports.sonde.kernels.model.neighbourhood import Signal
+    from cython.cimports.sonde.kernels.model.rankings import Chance
 else:
-    from sonde.kernels.model.chance import Chance
     from sonde.kernels.model.frontier import Leaf
-    from sonde.kernels.model.signals import Signal
+    from sonde.kernels.model.neighbourhood import Signal
+    from sonde.kernels.model.rankings import Chance
 
 
 class Model:

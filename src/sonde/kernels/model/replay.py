@@ -1,12 +1,20 @@
-"""A whole crawl of a recorded graph in one compiled loop, by the same model as an explorer's."""
+"""A recorded graph crawled by a model, in compiled loops: by its own picks, or led by another's.
+
+``replay`` is a whole crawl, by the same model as an explorer's. ``follow`` leads a model along a
+crawl that another has chosen. At every step the model names its best row as if it were to visit it;
+what is visited, and learned from, is the next node of the given sequence. A bandit is rewarded with
+the worth of the node that it named, since that is what its arm would have brought.
+"""
 
 import cython
 import numpy as np
 
 if cython.compiled:
+    from cython.cimports.sonde.kernels.model.frontier import Leaf
     from cython.cimports.sonde.kernels.model.model import Model
     from cython.cimports.sonde.kernels.model.prefetch import prefetch
 else:
+    from sonde.kernels.model.frontier import Leaf
     from sonde.kernels.model.model import Model
 
 
@@ -96,3 +104,51 @@ def replay(
                 left -= 1
             done += 1
     return sequence[:done], gains[:done], predictions[:done], np.asarray(seed_gains)
+
+
+def begin(model: Model, scores: cython.double[::1], indptr: cython.longlong[::1], seeds):
+    """Visit the seeds of a crawl that will be followed."""
+    node: cython.int
+    model.begin(seeds)
+    for node in seeds:
+        model.visit(node, scores[node], indptr[node], indptr[node + 1])
+
+
+def follow(
+    model: Model,
+    scores: cython.double[::1],
+    values: cython.double[::1],
+    indptr: cython.longlong[::1],
+    sequence: cython.int[::1],
+):
+    """Go on along a sequence, the next stretch of the crawl that is followed: the node that the
+    model names at each step.
+
+    `scores` are what parents pass on, `values` what a visit is worth.
+    """
+    node: cython.int
+    slot: cython.int
+    chosen: cython.int
+    step: cython.longlong
+    steps: cython.longlong = sequence.shape[0]
+    leaf: Leaf
+    student: Leaf
+    named = np.zeros(steps, dtype=np.intc)
+    picks: cython.int[::1] = named
+    snapshot: cython.double[::1] = np.zeros(max(model.frontier.width, 1))
+    for step in range(steps):
+        chosen = model.chooser.choose(model.step)
+        leaf = model.frontier.leaves[chosen]
+        slot = leaf.best()
+        picks[step] = model.frontier.row_node[slot]
+        node = sequence[step]
+        slot = model.frontier.slot_of[node]
+        model.frontier.take(slot)
+        model.step += 1
+        model.snapshot(slot, snapshot)
+        for student in model.frontier.leaves:
+            student.learn(snapshot, values[node])
+        model.chooser.reward(chosen, values[picks[step]])
+        model.chooser.witness(snapshot, values[node])
+        model.visit(node, scores[node], indptr[node], indptr[node + 1])
+    return named

@@ -1,8 +1,40 @@
 cimport cython
-from sonde.kernels.model.ratios cimport Ratios
-from sonde.kernels.model.signals cimport Signal
-from sonde.kernels.model.tournament cimport Tournament
-from sonde.kernels.model.words cimport Vocabulary
+from sonde.kernels.model.links cimport Links
+from sonde.kernels.model.neighbourhood cimport Signal
+from sonde.kernels.model.rankings cimport Tournament
+
+cdef double WORD_PATIENCE
+cdef int HEARD
+
+cdef class Vocabulary:
+    cdef public Links links
+    cdef public double[::1] gained, pages, worth
+    cdef public int[::1] known
+    cdef public int knowing
+    cdef public long long[::1] stamp
+    cdef public double total, count, mean
+    cdef public long long stamps
+
+    @cython.final
+    cdef void settle(self) noexcept
+    @cython.final
+    cdef inline void judge(self, int word) noexcept
+    @cython.final
+    cdef void learn(self, int node, double gain) noexcept
+    cpdef double value(self, long long link) noexcept
+
+cdef int DOUBLINGS
+cdef double RATIO_PATIENCE
+
+cdef class Ratios:
+    cdef public double[::1] brought, foreseen, ratio
+
+    @cython.final
+    cdef inline int level(self, double amount) noexcept
+    @cython.final
+    cdef void note(self, int level, double foreseen, double gain) noexcept
+    @cython.final
+    cdef void settle(self, double usual) noexcept
 
 cdef int LEVELS
 cdef double INFINITY, LEVEL_PATIENCE, GUESS, GUESSES, FAIR_SHARE

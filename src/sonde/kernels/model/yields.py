@@ -21,18 +21,14 @@ import numpy as np
 from sonde.kernels.model.frontier import grown
 
 if cython.compiled:
-    from cython.cimports.libc.math import log1p
-    from cython.cimports.sonde.kernels.model.ratios import Ratios
-    from cython.cimports.sonde.kernels.model.signals import Signal
-    from cython.cimports.sonde.kernels.model.tournament import Tournament
-    from cython.cimports.sonde.kernels.model.words import Vocabulary
+    from cython.cimports.libc.math import log1p, sqrt
+    from cython.cimports.sonde.kernels.model.neighbourhood import Signal
+    from cython.cimports.sonde.kernels.model.rankings import Tournament
 else:
-    from math import log1p
+    from math import log1p, sqrt
 
-    from sonde.kernels.model.ratios import Ratios
-    from sonde.kernels.model.signals import Signal
-    from sonde.kernels.model.tournament import Tournament
-    from sonde.kernels.model.words import Vocabulary
+    from sonde.kernels.model.neighbourhood import Signal
+    from sonde.kernels.model.rankings import Tournament
 
 INFINITY = float("inf")
 LEVELS = 6  # of scores: none, then below 1/2, 1, 3/2 and 2 times the mean positive score, and more
@@ -40,6 +36,136 @@ LEVEL_PATIENCE = 5.0  # a level yields what all pages do until it has shown more
 GUESS = 0.2  # of a positive gain: what a page yields before anything was visited
 GUESSES = 3.0
 FAIR_SHARE = 20.0  # a page that hands its score to this many links gives each a fair share
+
+WORDS = 65536
+WORD_PATIENCE = 10.0
+HEARD = 32
+
+DOUBLINGS = 24
+RATIO_PATIENCE = 30.0
+
+
+class Vocabulary:
+    """What the links to a page are called, and what pages that were called so have brought.
+
+    A link may carry words, as numbers below ``WORDS``: hashes of the words of its anchor, its URL
+    and its window. A word stands for the mean gain of the picked pages that some link to them gave
+    it, shrunk towards that of all picked pages, less the latter: 0 for a word that says nothing. A
+    link stands for the sum of its words over the root of their number. What a word stands for is
+    worked out when it is learned, since links are weighed far more often. A page hears of the words
+    of the first ``HEARD`` links to it: a thousand more would say the same.
+    """
+
+    def __init__(self, links):
+        self.links = links
+        room = WORDS if links.wordy else 0
+        self.gained = np.zeros(room)
+        self.pages = np.zeros(room)
+        self.worth = np.zeros(room)
+        self.stamp = np.zeros(room, dtype=np.int64)
+        self.total = self.count = self.mean = 0.0
+        self.known = np.zeros(room, dtype=np.intc)
+        self.knowing = 0
+        self.stamps = 0
+
+    def settle(self):
+        """From now on words are compared with the mean gain as it is now."""
+        i: cython.int
+        if self.count > 0.0:
+            self.mean = self.total / self.count
+        for i in range(self.knowing):
+            self.judge(self.known[i])
+
+    def judge(self, word):
+        self.worth[word] = (self.gained[word] + WORD_PATIENCE * self.mean) / (
+            self.pages[word] + WORD_PATIENCE
+        ) - self.mean
+
+    def learn(self, node, gain):
+        """A page was picked: each word of the links to it has stood for this gain."""
+        links = self.links
+        words = self.links.link_words
+        link: cython.longlong
+        which: cython.longlong
+        word: cython.int
+        i: cython.longlong
+        heard: cython.int = 0
+        if not links.wordy:
+            return
+        self.total += gain
+        self.count += 1.0
+        self.stamps += 1
+        link = links.first_in(node)
+        while link >= 0 and heard < HEARD:
+            heard += 1
+            which = links.words_of(link)
+            for i in range(words.first[which], words.first[which + 1]):
+                word = words.words[i]
+                if self.stamp[word] != self.stamps:  # each counts once a page
+                    if self.stamp[word] == 0:
+                        self.known[self.knowing] = word
+                        self.knowing += 1
+                    self.stamp[word] = self.stamps
+                    self.gained[word] += gain
+                    self.pages[word] += 1.0
+                    self.judge(word)
+            link = links.next_in(node, link)
+
+    def value(self, link):
+        """What a link's words stand for."""
+        if not self.links.wordy:
+            return 0.0
+        words = self.links.link_words
+        which: cython.longlong = self.links.words_of(link)
+        first: cython.longlong = words.first[which]
+        last: cython.longlong = words.first[which + 1]
+        i: cython.longlong
+        total: cython.double = 0.0
+        if first == last:
+            return 0.0
+        for i in range(first, last):
+            total += self.worth[words.words[i]]
+        return total / sqrt(cython.cast(cython.double, last - first))
+
+
+class Ratios:
+    """How much more a kind of node has brought than was foreseen of it.
+
+    Nodes are told apart by a *level*: the number of doublings from 1 that an amount takes. For each
+    level a ratio is kept, what its picked nodes have brought over what was foreseen of them. It is
+    shrunk towards the ratio of the level below, as if that had been seen ``RATIO_PATIENCE`` times
+    more with a usual gain, and that of the lowest level towards 1. So a level that was never met is
+    taken for what is known of the nearest below it.
+    """
+
+    def __init__(self):
+        self.brought = np.zeros(DOUBLINGS)
+        self.foreseen = np.zeros(DOUBLINGS)
+        self.ratio = np.ones(DOUBLINGS)
+
+    def level(self, amount):
+        """How often an amount can be halved before it is below 2."""
+        level: cython.int = 0
+        rest: cython.double = amount
+        while rest >= 2.0 and level < DOUBLINGS - 1:
+            rest *= 0.5
+            level += 1
+        return level
+
+    def note(self, level, foreseen, gain):
+        """A node of this level has brought a gain."""
+        self.brought[level] += gain
+        self.foreseen[level] += foreseen
+
+    def settle(self, usual):
+        """Work out the ratios, where nodes usually bring so much."""
+        level: cython.int
+        below: cython.double = 1.0
+        for level in range(DOUBLINGS):
+            below = (self.brought[level] + RATIO_PATIENCE * usual * below) / (
+                self.foreseen[level] + RATIO_PATIENCE * usual
+            )
+            self.ratio[level] = below
 
 
 class Yields(Signal):

@@ -2,7 +2,7 @@
 
 A page is parsed by itself, as a document of its own: what is malformed costs that page and no
 other, and no document type, hence no entity, can be declared before it. Pages as MediaWiki writes
-them are read by ``kernels.wikidump``; whatever else there is goes to a parser.
+them are read by ``kernels.text.wikidump``; whatever else there is goes to a parser.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ stop nesting at 512; here the page ends there, or where its attributes are too m
 
 from __future__ import annotations
 
-from sonde.kernels.html import markup
-from sonde.kernels.html.names import Names
-from sonde.kernels.html.reach import reach
+from sonde.kernels.html import scan
+from sonde.kernels.html.depth_limit import safe_length
+from sonde.kernels.html.tags import Names
 
 MAX_DEPTH = 512
 MAX_ATTRIBUTES = 1_000
@@ -17,11 +17,11 @@ MAX_ATTRIBUTES = 1_000
 MAX_PAIRS = 20_000_000
 """The squares of all tags' numbers of attributes, added up: each is compared with each."""
 
-ELEMENTS = Names(markup.ELEMENTS)
+ELEMENTS = Names(scan.ELEMENTS)
 """The kernels' table of elements."""
 
 
 def shallow(html: bytes) -> bytes:
     """HTML in UTF-8, or as much of it as comes before it would take too long."""
-    safe: int = reach(html, ELEMENTS, MAX_DEPTH, MAX_ATTRIBUTES, MAX_PAIRS)
+    safe: int = safe_length(html, ELEMENTS, MAX_DEPTH, MAX_ATTRIBUTES, MAX_PAIRS)
     return html if safe == len(html) else html[:safe]

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
-from sonde.kernels.html.basenames import basename_of, by_basename, measured
+from sonde.kernels.html.urls import basename_of, by_basename, measured
 from sonde.records import Place
 
 from .address import domain_of, host_of

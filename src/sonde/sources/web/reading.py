@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from selectolax.lexbor import LexborHTMLParser
 
-from sonde.kernels.html.markup import scan
-from sonde.kernels.html.names import Names
-from sonde.kernels.html.orderly import RULES, orderly
-from sonde.kernels.html.targets import followed
+from sonde.kernels.html.links import followed
+from sonde.kernels.html.scan import scan
+from sonde.kernels.html.tags import Names
+from sonde.kernels.html.wellformed import RULES, wellformed
 
 from .address import Base
 from .nesting import ELEMENTS, MAX_ATTRIBUTES, MAX_DEPTH, shallow
@@ -78,7 +78,7 @@ def read(html: bytes, url: str, max_links: int) -> Reading:
     """Read a document in UTF-8."""
     found = Reading()
     ordered = html
-    if not orderly(html, _RULES, CHARACTERS, MAX_DEPTH, MAX_ATTRIBUTES):
+    if not wellformed(html, _RULES, CHARACTERS, MAX_DEPTH, MAX_ATTRIBUTES):
         within = shallow(html)
         found.cut = len(within) < len(html)
         ordered = (_tree(within).html or "").encode("utf-8", "replace")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from html.entities import html5
 
-from sonde.kernels.html.names import Names
+from sonde.kernels.html.tags import Names
 
 CHARACTERS = Names(
     {name[:-1]: ord(text) for name, text in html5.items() if name[-1] == ";" and len(text) == 1}

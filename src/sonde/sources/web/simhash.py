@@ -14,7 +14,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from sonde.kernels.text import prints
+from sonde.kernels.text import simhash as kernel
 
 NEAR = 3
 """Fingerprints that differ in at most so many bits belong to nearly the same text."""
@@ -34,7 +34,7 @@ def simhash(text: str) -> int:
     long = len(raw) >= _LONG
     # A script that puts spaces between its words?
     spaced = long and raw.count(b" ", 0, -8) * _SPACED >= len(raw)
-    found: int = prints.majority_of(raw, spaced, long, np.zeros(64, dtype=np.uint64))
+    found: int = kernel.majority_of(raw, spaced, long, np.zeros(64, dtype=np.uint64))
     return found  # 0 for a long text that repeats one run for ever
 
 
@@ -47,9 +47,9 @@ def word_pairs(text: str) -> NDArray[np.uint32]:
     if not text.isascii() and any(map(str.isdecimal, raw.translate(None, _ASCII).decode())):
         raw = _NUMBERS.sub(" ", text).encode("utf-8", "replace")
     pairs = np.empty(len(raw) // 2 + 1, dtype=np.uint32)
-    count: int = prints.pair(raw, np.empty(len(raw) + 9, dtype=np.uint8), pairs)
+    count: int = kernel.pair(raw, np.empty(len(raw) + 9, dtype=np.uint8), pairs)
     pairs = np.sort(pairs[:count])
-    return pairs[: prints.distinct(pairs)]
+    return pairs[: kernel.distinct(pairs)]
 
 
 def distance(one: int, other: int) -> int:

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sonde.kernels.text import prints
+from sonde.kernels.text.simhash import merge
 
 from .address import group_of, template_of
 from .simhash import word_pairs
@@ -122,7 +122,7 @@ class TrapDetector:
             self._read[place] = pairs
             return True
         merged = np.empty(len(known) + len(pairs), dtype=np.uint32)
-        new: int = prints.merge(known, pairs, merged)
+        new: int = merge(known, pairs, merged)
         size = len(known) + new
         self._read[place] = merged[:size].copy() if size <= _MOST_PAIRS else pairs
         return new >= _NEW_ENOUGH or new > _NEW_SHARE * len(pairs)

@@ -30,7 +30,7 @@ def followed(
     most: cython.Py_ssize_t,
 ) -> bool:
     """Add to `links` what ``make`` makes of the URL, the start, the end and the nofollow of each
-    anchor, as ``markup`` found them; whether there were more than `most`.
+    anchor, as ``scan`` found them; whether there were more than `most`.
 
     `known` has the URLs of hrefs as they are written; ``follow`` gives the others. Links to the
     page's `own` URL, and those that lead nowhere, are left out.

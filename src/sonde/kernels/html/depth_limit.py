@@ -5,12 +5,12 @@ from __future__ import annotations
 import cython
 
 if cython.compiled:
-    from cython.cimports.sonde.kernels.html.names import Names
+    from cython.cimports.sonde.kernels.html.tags import Names
 else:
-    from sonde.kernels.html.names import Names
+    from sonde.kernels.html.tags import Names
 
 RAW = cython.declare(cython.int, 32)
-FLAT = cython.declare(cython.int, 128)  # as `markup` has them
+FLAT = cython.declare(cython.int, 128)  # as `scan` has them
 FIRST = cython.declare(cython.ulonglong, 0xCBF29CE484222325)
 PRIME = cython.declare(cython.ulonglong, 0x100000001B3)
 MASK = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
@@ -70,7 +70,7 @@ def end_tag(
     return size
 
 
-def reach(
+def safe_length(
     codes: cython.const[cython.uchar][::1],
     elements: Names,
     most_depth: cython.longlong,

@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sonde.explorer import Explorer
-from sonde.kernels.model import wordings
+from sonde.kernels.model import links
 from sonde.records import Failure, Node, Outcome
 from sonde.simulation import recorded_visits
 from sonde.sources.graph import Graph
 from sonde.sources.graph.generate import topical
 from uncompiled import uncompiled
 
-MODULES = (wordings, uncompiled(wordings))
+MODULES = (links, uncompiled(links))
 # Few words and short lists repeat; long ones make the table grow.
 LISTS = st.lists(
     st.one_of(
@@ -34,7 +34,7 @@ def test_every_list_has_the_number_of_its_first_appearance(lists: list[bytes], h
     order: dict[bytes, int] = {}
     expected = [order.setdefault(each, len(order)) for each in lists]
     for module in MODULES:
-        kept = module.Wordings()
+        kept = module.LinkWords()
         numbers = np.zeros(len(lists), dtype=np.intc)
         kept.number_all(lists[:half], numbers[:half])
         kept.number_all(lists[half:], numbers[half:])

@@ -2,7 +2,7 @@
 
 Most of what a parser does to a page is to repair it: it closes what was left open, moves what may
 not stand in a table, opens a body where there is none. A page that needs none of this can be read
-as it is, and that is most pages which a program has written. `orderly` goes through a page once
+as it is, and that is most pages which a program has written. `wellformed` goes through a page once
 and says whether it is such a page. It may say no to one that is (then the parser takes a look), and
 must never say yes to one that is not. So it knows few rules, and refuses what they do not cover:
 
@@ -23,9 +23,9 @@ import numpy as np
 
 if cython.compiled:
     from cython.cimports.libc.string import memchr
-    from cython.cimports.sonde.kernels.html.names import Names
+    from cython.cimports.sonde.kernels.html.tags import Names
 else:
-    from sonde.kernels.html.names import Names
+    from sonde.kernels.html.tags import Names
 
 # What a name stands for: its kind, and flags above it.
 PARAGRAPH = cython.declare(cython.int, 1)
@@ -337,7 +337,7 @@ def particular(kind: cython.int) -> cython.bint:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def is_orderly(
+def is_wellformed(
     codes: cython.const[cython.uchar][::1],
     rules: Names,
     characters: Names,
@@ -552,7 +552,7 @@ def is_orderly(
     return depth == 0
 
 
-def orderly(
+def wellformed(
     codes: cython.const[cython.uchar][::1],
     rules: Names,
     characters: Names,
@@ -563,7 +563,7 @@ def orderly(
     `RULES` says of names, `characters` those that references name."""
     if not cython.compiled:
         codes = memoryview(codes)
-    return is_orderly(
+    return is_wellformed(
         codes,
         rules,
         characters,

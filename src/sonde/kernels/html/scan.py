@@ -1,9 +1,9 @@
 """What a page says, in one pass over its HTML in UTF-8.
 
-`scan` reads HTML that is in order: a page that is so by itself (``orderly``), or what a parser has
-written out after putting it in order. Every element is closed in its turn, a ``>`` outside of
-quotes ends a tag, and all that is left to do is to keep a stack. What an element does is looked up
-by its name, in any case.
+`scan` reads HTML that is in order: a page that is so by itself (see ``wellformed``), or what a
+parser has written out after putting it in order. Every element is closed in its turn, a ``>``
+outside of quotes ends a tag, and all that is left to do is to keep a stack. What an element does is
+looked up by its name, in any case.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import cython
 
 if cython.compiled:
     from cython.cimports.libc.string import memchr
-    from cython.cimports.sonde.kernels.html.names import Names
+    from cython.cimports.sonde.kernels.html.tags import Names
 else:
-    from sonde.kernels.html.names import Names
+    from sonde.kernels.html.tags import Names
 
-from sonde.kernels.html.names import hash_of
+from sonde.kernels.html.tags import hash_of
 
 # What happens when the scan enters an element, and, above that, what kind of element it is.
 SKIP = cython.declare(cython.int, 1)

@@ -164,7 +164,7 @@ class Numbered:
         self.read(begin, stop if dot < 0 else dot)
 
 
-def spelled(
+def words_of_links(
     text: str,
     starts: list[int],
     ends: list[int],

@@ -1,10 +1,4 @@
-"""A ranking by one column as it is: every block and shelf knows its best row, its *top*.
-
-A row that grows is compared with its block's and its shelf's top at once. A top that has left or
-fallen is noticed when a search comes upon it; until then its value bounds the rest, and every
-row that ties with it was discovered later. So the first top that still holds is the exact argmax
-with the earliest discovery, and a search costs a look at every shelf and the mending of few.
-"""
+"""Rankings that need no weights: by one column, by chance, and by a function in Python."""
 
 import cython
 import numpy as np
@@ -20,6 +14,15 @@ INFINITY = float("inf")
 
 
 class Tournament(Leaf):
+    """A ranking by one column as it is: every block and shelf knows its best row, its *top*.
+
+    A row that grows is compared with its block's and its shelf's top at once. A top that has left
+    or fallen is noticed when a search comes upon it; until then its value bounds the rest, and
+    every row that ties with it was discovered later. So the first top that still holds is the exact
+    argmax with the earliest discovery, and a search costs a look at every shelf and the mending of
+    few.
+    """
+
     def __init__(self, frontier, column):
         Leaf.__init__(self, frontier)
         self.lowest = 0.0  # no column has negative values
@@ -206,3 +209,65 @@ class Tournament(Leaf):
             if table.row_live[top] and table.features[top, self.column] == highest:
                 return top
             self.mend_block(lead)
+
+
+class Chance(Leaf):
+    """`random`: every selectable row is equally likely, whatever the strategy."""
+
+    def __init__(self, frontier, dice):
+        Leaf.__init__(self, frontier)
+        self.dice = dice
+        self.active = False
+
+    def best(self):
+        count: cython.int = self.frontier.selectable()
+        if count == 0:
+            return -1
+        return self.frontier.nth(cython.cast(cython.int, self.dice.below(count)))
+
+    def activate(self):
+        pass
+
+
+class Custom(Leaf):
+    """An estimator written in Python: it scores every selectable row anew for each pick."""
+
+    def __init__(self, frontier, predict, teach):
+        """`predict` takes slots and gives estimates; `teach` takes a snapshot and its gain."""
+        Leaf.__init__(self, frontier)
+        self.predict = predict
+        self.teach = teach
+        self.active = False  # it looks at the table itself, and need not be told of changes
+
+    def best(self):
+        slots = self.frontier.live_slots()
+        values = self.predict(slots)
+        top = slots[values == values.max()]
+        self.best_value = values.max()
+        return top[np.argmin(np.asarray(self.frontier.row_seq)[top])]
+
+    def within(self, threshold, out):
+        slots = self.frontier.live_slots()
+        close = slots[self.predict(slots) >= threshold]
+        np.asarray(out)[: len(close)] = close
+        return len(close)
+
+    def estimate(self, slot):
+        return self.predict(np.asarray([slot]))[0]
+
+    def rank(self, slot, limit):
+        frontier = self.frontier
+        slots = np.flatnonzero(np.asarray(frontier.row_live)[: frontier.rows])
+        values = self.predict(slots)
+        value = self.estimate(slot)
+        order = np.asarray(frontier.row_seq)
+        ahead = (values > value) | ((values == value) & (order[slots] < order[slot]))
+        ahead &= slots != slot
+        count = int(ahead.sum())
+        return count + 1 if count < limit else 0
+
+    def learn(self, snapshot, gain):
+        self.teach(np.array(snapshot), gain)
+
+    def activate(self):
+        pass

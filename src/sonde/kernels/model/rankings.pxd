@@ -1,4 +1,5 @@
 cimport cython
+from sonde.kernels.model.dice cimport Dice
 from sonde.kernels.model.frontier cimport Leaf
 
 cdef double INFINITY
@@ -16,3 +17,9 @@ cdef class Tournament(Leaf):
     cdef int best_of_shelves(self) noexcept
     @cython.final
     cdef int best_of_ready(self) noexcept
+
+cdef class Chance(Leaf):
+    cdef public Dice dice
+
+cdef class Custom(Leaf):
+    cdef public object predict, teach
