@@ -38,6 +38,7 @@ DIRECTIVES = {
 # What every kernel needs of Cython's runtime (memory views above all) is compiled once, into a
 # module of its own, instead of into each of them: a third of the time, half of the size.
 SHARED = "sonde.kernels._cyutility"
+KERNELS = Path("src/sonde/kernels")
 
 UNCOMPILED = """\
 There is no C compiler here that finds Python.h, so the kernels are installed uncompiled. Results
@@ -48,7 +49,7 @@ are the same, and crawls are hundreds of times slower. Uncompiled kernels need C
 
 def kernels() -> list[Extension]:
     """One extension a kernel, the largest first, so that no core is left waiting for it."""
-    files = [path for path in Path("src/sonde/kernels").rglob("*.py") if path.stem != "__init__"]
+    files = [path for path in KERNELS.rglob("*.py") if path.stem != "__init__"]
     files.sort(key=lambda path: (-path.stat().st_size, path))
     names = [".".join(path.with_suffix("").parts[1:]) for path in files]
     return [
@@ -107,6 +108,15 @@ class BuildKernels(build_ext):
         return not built.exists() or built.stat().st_mtime < max(
             Path(file).stat().st_mtime for file in files
         )
+
+    def copy_extensions_to_source(self) -> None:
+        """Put them in place, and take away those whose source is no longer there."""
+        wanted = {".".join(extension.name.split(".")[2:]) for extension in self.extensions}
+        for module in [*KERNELS.rglob("*.so"), *KERNELS.rglob("*.pyd")]:
+            folder = module.relative_to(KERNELS).parent
+            if ".".join([*folder.parts, module.name.partition(".")[0]]) not in wanted:
+                module.unlink()
+        super().copy_extensions_to_source()
 
     def build_extension(self, extension: Extension) -> None:
         if self.editable_mode:

@@ -20,7 +20,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from instructions import LOOPS, count
+from instructions import count, missing
 from machine import describe
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -134,9 +134,7 @@ def report(rounds: int, kernel: str) -> str:
             then.append(from_nothing(place / f"then{number}", ONCE))
             now.append(from_nothing(place / f"now{number}", today))
         seconds, new = edited(place / "now0", kernel)
-        counts = [
-            (loop, count(loop, then[0].package), count(loop, now[0].package)) for loop in LOOPS
-        ]
+        counts = [] if missing() else [count(builds[0].package) for builds in (then, now)]
     old, young = (min(each.seconds for each in builds) for builds in (then, now))
     share = young / old
     lines = [
@@ -151,21 +149,31 @@ def report(rounds: int, kernel: str) -> str:
         "",
         f"The bar is {BAR}: {'kept' if share <= BAR else 'MISSED'}.",
         "",
-        f"An edit of `{kernel}.py` builds {', '.join(f'`{name}`' for name in new)} again, and takes "
-        f"{seconds:.1f} CPU seconds.",
+        (
+            f"An edit of `{kernel}.py` builds {', '.join(f'`{name}`' for name in new)} again, and"
+            f" takes {seconds:.1f} CPU seconds."
+        ),
     ]
-    if all(then is not None for _, then, _ in counts):
+    if counts:
+        loud = [
+            name for name, cost in counts[0].items() if cost >= 1e6 and not name.startswith("_")
+        ]
+        loud.sort(key=lambda name: counts[1][name] / counts[0][name])
+        rows: list[tuple[str, int, int]] = [
+            (f"`{loud[0]}` (the best)", counts[0][loud[0]], counts[1][loud[0]]),
+            (f"`{loud[-1]}` (the worst)", counts[0][loud[-1]], counts[1][loud[-1]]),
+            ("all kernels", sum(counts[0].values()), sum(counts[1].values())),
+        ]
         lines += [
             "",
-            "Instructions of the hot loops, counted by valgrind (`benchmarks/instructions.py`):",
-            "",
-            "| loop | -O3, for itself | -O2, shared | ratio |",
-            "|---|---:|---:|---:|",
-            *(
-                f"| {loop} | {a:,.0f} | {b:,.0f} | {b / a:.3f} |"
-                for loop, a, b in counts
-                if a and b
+            (
+                "Instructions of the hot loops, counted by valgrind (`benchmarks/instructions.py`),"
+                f" of {len(loud)} kernels with a million or more:"
             ),
+            "",
+            "| kernel | -O3, for itself | -O2, shared | ratio |",
+            "|---|---:|---:|---:|",
+            *(f"| {name} | {a:,} | {b:,} | {b / a:.3f} |" for name, a, b in rows),
         ]
     return "\n".join(lines) + "\n"
 
