@@ -11,11 +11,12 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from machine import describe
 
-from sonde.estimators import EpsilonGreedy, NavigationalRank, assemble
+from sonde.estimators import EpsilonGreedy, NavigationalRank, build_model
 from sonde.simulation import draw_seeds, simulate
 from sonde.sources.graph.generate import topical
 
@@ -26,7 +27,7 @@ def errors(nodes: int, steps: int) -> tuple[float, float, float]:
     graph = topical(nodes, 10 * nodes, seed=4)
     # Both as arms of a bandit whose first arm leads: one table holds both columns.
     pair = EpsilonGreedy(1e-9, (NavigationalRank(exact=True), NavigationalRank()))
-    model = assemble(
+    model: Any = build_model(
         pair, nodes=graph.node_count, links=(graph.targets, graph.link_scores), budget=steps
     )
     frontier = model.frontier

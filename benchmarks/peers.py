@@ -335,7 +335,7 @@ def _interviewed(graph: Graph, seeds: list[str], estimator: str) -> float:
                 break
             for name in list(interview.waiting):
                 interview.tell(name, _answer(graph, name))
-        assert interview.explorer.account.spent.requests <= _QUESTIONS
+        assert interview.explorer.driver.account.spent.requests <= _QUESTIONS
         return interview.explorer.total
 
 

@@ -33,11 +33,11 @@ import numpy as np
 
 from sonde.cli import main as sonde
 from sonde.crawling import crawl
-from sonde.judging import hits_and_backtracks
 from sonde.kernels.graphs.harvest import followed
 from sonde.lab.crawls import Crawl
 from sonde.lab.protocol import draw
 from sonde.lab.statistics import Mean, mean
+from sonde.metrics import hits_and_backtracks
 from sonde.sources.graph import Graph
 from sonde.sources.web.address import domain_of
 

@@ -252,7 +252,7 @@ def known_urls(count: int) -> None:
         book = Book(Explorer(budget=10**9, grouped=True), run, Spend(requests=1))
         book.add_seeds([("https://www.host-0.example/", "www.host-0.example")])
         made = 0
-        while book.explorer.known < count:
+        while book.explorer.driver.known < count:
             lease = book.ask(None)
             assert lease is not None
             links = []

@@ -10,7 +10,7 @@ import pytest
 
 from sonde import Failure, Link, Skip, SourceError, Spend, Visit
 from sonde.protocols import Allowance
-from sonde.testing import check_source, sources
+from sonde.testing import check_source, source_checks
 
 
 class Good:
@@ -146,7 +146,7 @@ def test_what_is_wrong_is_said(source: Any, why: str) -> None:
 
 
 def test_blocking_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "BLOCKED", 0.2)
+    monkeypatch.setattr(source_checks, "BLOCKED", 0.2)
     with pytest.raises(SourceError, match="blocked everything else"):
         check_source(Blocks(), ["2"])
 

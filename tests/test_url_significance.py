@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -108,14 +109,14 @@ def timed(spec: str) -> sonde.Explorer:
 
 def test_the_quicker_of_two_equal_candidates_goes_first() -> None:
     explorer = timed("url:rfu=1")
-    assert explorer.timed
+    assert explorer.driver.reads_times
     hosted(explorer, ("a", "home", 0.5), ("s1", "slow", 0.5), ("q1", "quick", 0.5))
     (lease,) = explorer.ask()
     assert lease.node == "a"  # a mean gain of nothing gives no bonus: discovered first
     explorer.tell(lease, Visit(1.0))
     for _ in range(4):
-        explorer.clock("slow", 2.0)
-        explorer.clock("quick", 0.02)
+        explorer.driver.clock("slow", 2.0)
+        explorer.driver.clock("quick", 0.02)
     assert [lease.node for lease in explorer.ask(2)] == ["q1", "s1"]
 
 
@@ -130,8 +131,8 @@ def test_slow_hosts_of_low_relevance_are_put_off_and_others_are_not() -> None:
     )
     explorer.tell(explorer.ask()[0], Visit(1.0))
     for _ in range(4):
-        explorer.clock("slow", 2.0)
-        explorer.clock("quick", 0.02)
+        explorer.driver.clock("slow", 2.0)
+        explorer.driver.clock("quick", 0.02)
     assert [lease.node for lease in explorer.ask(3)] == ["high", "q", "low"]
 
 
@@ -139,16 +140,16 @@ def test_round_trip_times_are_smoothed_as_tcp_does() -> None:
     explorer = timed("url")
     hosted(explorer, ("a", "home", 1.0))
     mean, deviation = 0.4, 0.2
-    explorer.clock("home", 0.4)
+    explorer.driver.clock("home", 0.4)
     for seconds in (0.1, 0.9, 0.3):
         deviation += (abs(seconds - mean) - deviation) / 4
         mean += (seconds - mean) / 8
-        explorer.clock("home", seconds)
-    quickness = explorer._model.quickness
+        explorer.driver.clock("home", seconds)
+    quickness: Any = explorer._state.model.quickness
     assert (quickness.mean[0], quickness.deviation[0]) == (mean, deviation)
-    explorer.clock("never seen", 1.0)  # nothing to be said of it
-    assert not timed("url:-rtt").timed
-    assert not sonde.Explorer("url").timed  # no hosts, no round trips
+    explorer.driver.clock("never seen", 1.0)  # nothing to be said of it
+    assert not timed("url:-rtt").driver.reads_times
+    assert not sonde.Explorer("url").driver.reads_times  # no hosts, no round trips
 
 
 @pytest.mark.parametrize("spec", ["url", "url+lnh", "url:bfu=1:arf=1:rtt=0.5"])
@@ -157,12 +158,12 @@ def test_picks_are_the_argmax_while_hosts_change_their_pace(spec: str) -> None:
     dice = np.random.default_rng(5)
     explorer = sonde.Explorer(spec, grouped=True)
     explorer.add_seeds([Link(str(n), group=str(n % 7)) for n in range(5)])
-    frontier = explorer._model.frontier
+    frontier: Any = explorer._state.model.frontier
     leaf = frontier.leaves[0]
     for step in range(500):
         ready = None if step % 3 else {str(n) for n in dice.integers(0, 7, 3)}
         live = np.flatnonzero(np.asarray(frontier.row_live)[: frontier.rows])
-        nodes = [str(explorer.node_of(node)) for node in np.asarray(frontier.row_node)[live]]
+        nodes = [str(explorer.driver.node_of(node)) for node in np.asarray(frontier.row_node)[live]]
         if ready is not None:
             live = live[np.array([str(int(node) % 7) in ready for node in nodes], dtype=bool)]
         values = np.array([leaf.estimate(slot) for slot in live])
@@ -170,7 +171,7 @@ def test_picks_are_the_argmax_while_hosts_change_their_pace(spec: str) -> None:
         if leases and leases[0].arm >= 0:
             best = live[values == values.max()]
             first = best[np.argmin(np.asarray(frontier.row_seq)[best])]
-            assert leases[0].node == explorer.node_of(frontier.row_node[first])
+            assert leases[0].node == explorer.driver.node_of(frontier.row_node[first])
             assert leases[0].predicted == values.max()
         for lease in leases:
             if dice.random() < 0.15:
@@ -186,14 +187,14 @@ def test_picks_are_the_argmax_while_hosts_change_their_pace(spec: str) -> None:
                 for target in dice.integers(0, 3000, 9).tolist()
             ]
             explorer.tell(lease, Visit(float(int(str(lease.node)) % 5 == 0), links))
-        explorer.clock(str(dice.integers(0, 7)), float(dice.exponential(0.3)))
-    shown = np.asarray(explorer._model.quickness.shown)[:7]
+        explorer.driver.clock(str(dice.integers(0, 7)), float(dice.exponential(0.3)))
+    quickness: Any = explorer._state.model.quickness
+    shown = np.asarray(quickness.shown)[:7]
     assert len(set(shown.tolist())) > 1
     group = np.asarray(frontier.node_group)
-    column = explorer._model.quickness.column
     live = np.flatnonzero(np.asarray(frontier.row_live)[: frontier.rows])
     for slot in live:
-        assert frontier.features[slot, column] == shown[group[frontier.row_node[slot]]]
+        assert frontier.features[slot, quickness.column] == shown[group[frontier.row_node[slot]]]
 
 
 # -- texts -----------------------------------------------------------------------------------------

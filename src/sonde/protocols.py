@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from sonde.records import Group, Lease, Node, Outcome, Visit
+from sonde.records import Group, Lease, Link, Node, Outcome, Visit
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 """An array of doubles."""
+
+Numbers: TypeAlias = npt.NDArray[np.integer[Any]]
+"""An array of numbers of nodes, rows or links."""
 
 
 @runtime_checkable
@@ -128,4 +131,246 @@ class Keeper(Protocol):
 
     def commit(self) -> None:
         """Make safe now what was kept: before something is sent that rests on it."""
+        ...
+
+
+# -- the engine: what the kernels offer to explorer, estimators and simulation -------------------
+
+
+class Dice(Protocol):
+    """The one source of randomness, its state in plain sight."""
+
+    def below(self, count: int) -> int:
+        """An integer from 0 to below `count`."""
+        ...
+
+    def state(self) -> tuple[int, int, int, int]:
+        """The state of the generator."""
+        ...
+
+    def restore(self, state: tuple[int, int, int, int]) -> None:
+        """Go on from a state."""
+        ...
+
+
+class Register(Protocol):
+    """All nodes ever seen, numbered in order of discovery."""
+
+    def __len__(self) -> int: ...
+
+    def find(self, node: Node) -> int:
+        """The number of a node, -1 for one that has none."""
+        ...
+
+    def get(self, node: Node) -> int | None:
+        """The number of a node, ``None`` for one that has none."""
+        ...
+
+    def number(self, node: Node) -> int:
+        """The number of a node, the next one if it had none."""
+        ...
+
+    def number_all(self, nodes: Sequence[Node]) -> list[int]:
+        """The numbers of nodes, in their order."""
+        ...
+
+    def node(self, number: int) -> Node:
+        """The node of a number."""
+        ...
+
+
+class Leaf(Protocol):
+    """One estimator as the frontier sees it: it ranks the rows, and learns from each visit."""
+
+    number: int
+    active: bool
+
+    def estimate(self, slot: int) -> float:
+        """The estimate of one row."""
+        ...
+
+    def rank(self, slot: int, limit: int) -> int:
+        """1 for a row that is better than all live ones, and so on; 0 when beyond `limit`."""
+        ...
+
+    def catch_up(self) -> None:
+        """Follow a frontier that was filled without this leaf being told."""
+        ...
+
+
+class Frontier(Protocol):
+    """The table of features, with a row for every node seen and not visited."""
+
+    grouped: bool
+    live: int
+    leaves: list[Leaf]
+    slot_of: Numbers
+    row_node: Numbers
+    row_live: Numbers
+    node_group: Numbers
+    features: Floats
+
+    def reserve_groups(self, groups: int) -> None:
+        """Make room for so many groups."""
+        ...
+
+    def restrict(self, groups: Sequence[int] | None) -> None:
+        """Limit picks to these groups; no limit with ``None``."""
+        ...
+
+    def put_back(self, slot: int) -> None:
+        """A row that was taken may be picked again."""
+        ...
+
+    def drop(self, node: int) -> None:
+        """The node will never be visited."""
+        ...
+
+
+class Links(Protocol):
+    """The links of visits, as far as something needs them."""
+
+    wordy: bool
+
+    def append(
+        self, targets: Sequence[int], alphas: Sequence[float], words: Sequence[bytes]
+    ) -> int:
+        """Write the links of one visit; the position where they start."""
+        ...
+
+
+class Signal(Protocol):
+    """Keeps some columns of the frontier table up to date as nodes are visited."""
+
+    def reserve_nodes(self, nodes: int) -> None:
+        """Make room for node numbers below `nodes`."""
+        ...
+
+
+class Neighbourhood(Signal, Protocol):
+    """The signal of visited parents, and of the truth where it is known."""
+
+    def know(self, node: int, truth: float) -> None:
+        """The true value of a node, for an oracle."""
+        ...
+
+
+class Places(Signal, Protocol):
+    """The signal of URL measures."""
+
+    def know(self, node: int, domain: int, basename: int) -> None:
+        """The keys of a node."""
+        ...
+
+    def append(self, start: int, told: Sequence[Link]) -> None:
+        """Write what is told of a visit's links, which stand in `Links` from `start` on."""
+        ...
+
+
+class Quickness(Signal, Protocol):
+    """The signal of hosts that answer quickly."""
+
+    def heard(self, group: int, seconds: float) -> None:
+        """A host has answered after so many seconds."""
+        ...
+
+
+class Feedback(Signal, Protocol):
+    """The signal of what siblings have brought against one estimator's predictions."""
+
+    def heard(self, error: float) -> None:
+        """The node whose visit is told next has brought so much more than was predicted."""
+        ...
+
+
+class Yields(Signal, Protocol):
+    """The signal of what the visited children of each visited node have brought."""
+
+    def grounds(self, slot: int) -> tuple[float, ...]:
+        """What a row's estimate is made of."""
+        ...
+
+
+class Expectation(Leaf, Protocol):
+    """The leaf that ranks by yields."""
+
+    yields: Yields
+
+
+class Forecast(Signal, Protocol):
+    """The signal of a regression over the parts of yields."""
+
+    optimism: float
+    spread: float
+    dice: Dice
+
+
+class RecordedPlaces(Protocol):
+    """The keys of a recorded graph's nodes, and the URL measures of its links."""
+
+    @property
+    def domain(self) -> Numbers: ...
+    @property
+    def basename(self) -> Numbers: ...
+    @property
+    def domains(self) -> int: ...
+    @property
+    def basenames(self) -> int: ...
+    @property
+    def rfu(self) -> Floats: ...
+    @property
+    def bfu(self) -> Floats: ...
+    @property
+    def repeats(self) -> Floats: ...
+
+
+class Chooser(Protocol):
+    """Says which leaf picks next."""
+
+    def leaves(self) -> list[Leaf]:
+        """The leaves below."""
+        ...
+
+    def reward(self, leaf: int, gain: float) -> None:
+        """A node that `leaf` picked has brought this gain."""
+        ...
+
+
+class Model(Protocol):
+    """Everything an exploration has learned, stepped one pick and one visit at a time."""
+
+    frontier: Frontier
+    links: Links
+    dice: Dice
+    chooser: Chooser
+    neighbourhood: Neighbourhood
+    signals: list[Signal]
+    places: Places | None
+    quickness: Quickness | None
+    chosen: int
+    predicted: float
+
+    def reserve_nodes(self, nodes: int) -> None:
+        """Make room for node numbers below `nodes`."""
+        ...
+
+    def begin(self, seeds: Sequence[int]) -> None:
+        """These nodes are seeds: they will be visited without being picked."""
+        ...
+
+    def pick(self) -> int:
+        """Take the next row off the frontier: its slot, or -1 when no row is selectable. Leaves
+        the leaf that chose in `chosen` and its estimate in `predicted`."""
+        ...
+
+    def repick(self, node: int, leaf: int) -> None:
+        """Take a node as an earlier run's `leaf` did, drawing nothing."""
+        ...
+
+    def learn(self, leaf: int, snapshot: Floats, gain: float) -> None:
+        """A node that `leaf` picked, with these features, has brought this gain."""
+        ...
+
+    def visit(self, node: int, score: float, start: int, end: int) -> None:
+        """A node was visited: its score, and its links from `start` to `end`."""
         ...

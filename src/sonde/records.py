@@ -36,6 +36,9 @@ class Spend:
         )
 
 
+ONE_REQUEST = Spend(requests=1)
+
+
 class Place(NamedTuple):
     """What a source knows of a link from its URL: where the target lives, and how the page's links
     are spread over domains and basenames (``sonde.sources.web.place`` has the definitions)."""

@@ -11,24 +11,27 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from sonde import kernels
 from sonde.budgets import Budget, budget_from
 from sonde.errors import InputError, SpecError
-from sonde.estimators import DEFAULT, Estimator, Oracle, assemble, estimator_from
-from sonde.estimators.features import placed
+from sonde.estimators import (
+    DEFAULT,
+    Estimator,
+    Oracle,
+    build_model,
+    estimator_from,
+    load_kernels,
+)
+from sonde.estimators.features import reads_urls
 from sonde.explorer import Explorer
-from sonde.judging import Steps, judge
 from sonde.kernels.graphs.harvest import followed
+from sonde.metrics import MeritSteps, judge
 from sonde.objectives import objective_from
-from sonde.protocols import CustomEstimator, Floats, Objective
+from sonde.protocols import CustomEstimator, Floats, Numbers, Objective
 from sonde.records import Lease, Link, Node, Visit
 from sonde.sources.graph import Graph
 from sonde.sources.graph.records import Records, records_of
 from sonde.strategies import Strategy, strategy_from
-
-Numbers = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ class Simulation:
         """The objective's growth since the seeds, after each visit."""
         return np.asarray(np.cumsum(self.gains), dtype=np.float64)
 
-    def judged(self, threshold: float = 0.0) -> Steps:
+    def judged(self, threshold: float = 0.0) -> MeritSteps:
         """Harvest rate, efficiency (relative to these visits sorted best first) and GPR after each
         visit; scores above the threshold count as finds."""
         sequence = np.asarray(self.visited, dtype=np.int32)
@@ -152,7 +155,7 @@ def draw_seeds(graph: Graph, count: int, seed: int) -> Numbers:
         raise InputError(
             f"cannot draw {count} random seeds: {len(eligible)} nodes have a positive score"
         )
-    dice = kernels.load("compiled").dice.Dice(seed)
+    dice = load_kernels("compiled").Dice(seed)
     for place in range(count):
         other = place + dice.below(len(eligible) - place)
         eligible[[place, other]] = eligible[[other, place]]
@@ -180,10 +183,10 @@ class _Plan:
     def replay(self) -> Simulation:
         """One compiled loop over the graph's own arrays."""
         graph = self.graph
-        modules = kernels.load(self.engine)
+        kernels = load_kernels(self.engine)
         records = records_of(graph) if self.objective == "distinct" else Records.none()
         counted = self.objective == "count"
-        model = assemble(
+        model = build_model(
             self.estimator,
             self.strategy,
             engine=self.engine,
@@ -196,9 +199,9 @@ class _Plan:
             truths=(graph.scores > 0).astype(np.float64) if counted else graph.scores,
         )
         kind = ("sum", "count", "distinct").index(str(self.objective))
-        value = modules.replay.Value(kind, graph.scores, records.first, records.numbers)
+        value = kernels.Value(kind, graph.scores, records.first, records.numbers)
         limit = graph.node_count if self.budget is None else min(self.budget, graph.node_count)
-        visited, gains, predictions, seed_gains = modules.replay.replay(
+        visited, gains, predictions, seed_gains = kernels.replay(
             model,
             value,
             graph.indptr,
@@ -206,12 +209,12 @@ class _Plan:
             limit,
             min(self.refresh, graph.node_count),
         )
-        return self.result(visited, gains, predictions, seed_gains, int(model.frontier.live))
+        return self.result(visited, gains, predictions, seed_gains, model.frontier.live)
 
     def drive(self) -> Simulation:
         """Ask and tell, one visit at a time."""
         visits = recorded_visits(
-            self.graph, self.objective == "distinct", placed(self.estimator.features())
+            self.graph, self.objective == "distinct", reads_urls(self.estimator.features())
         )
         explorer = Explorer(
             self.estimator,

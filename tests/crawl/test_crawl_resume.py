@@ -62,8 +62,8 @@ def victim() -> Iterator[Victim]:
 
 def state(explorer: Explorer, picks: int = 40) -> object:
     """All that can be seen of an explorer: its books, its dice, and what it would pick next."""
-    account = explorer.account
-    seen = (explorer.total, explorer.visits, explorer.known, explorer.frontier_size, explorer.dice)
+    driver, account = explorer.driver, explorer.driver.account
+    seen = (explorer.total, explorer.visits, driver.known, explorer.frontier_size, driver.dice)
     following = [(lease.node, lease.predicted) for lease in explorer.ask(picks)]
     return seen, account.spent, account.budget, following
 
@@ -157,7 +157,7 @@ def test_the_log_gives_the_state_that_wrote_it(
             crawl.run_to_end()
             assert crawl.beginning is not None
             explorer = crawl.beginning.book.explorer
-            explorer.account.budget = type(explorer.account.budget)(requests=1000)
+            explorer.driver.account.budget = type(explorer.driver.account.budget)(requests=1000)
             assert state(explorer) == _told_again(folder)
             with RunReader(folder) as run:
                 found = run.one("SELECT log_seq FROM snapshots WHERE part = 'explorer'")

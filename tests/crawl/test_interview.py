@@ -85,7 +85,7 @@ def test_the_budget_is_exact_in_any_order_of_answers(data: st.DataObject) -> Non
         seen: set[str] = set()
         for _ in range(40):
             interview.ask(data.draw(st.integers(1, 4)))
-            account = interview.explorer.account
+            account = interview.explorer.driver.account
             assert account.spent.requests == spent
             assert account.held.requests == len(interview.waiting)
             assert spent + len(interview.waiting) <= budget

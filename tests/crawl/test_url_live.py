@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 import numpy as np
@@ -137,12 +138,12 @@ def test_features_are_what_the_definitions_say(
 
     assert crawl.beginning is not None
     explorer = crawl.beginning.book.explorer
-    table = explorer._model.frontier
+    table: Any = explorer._state.model.frontier
     columns = with_ingredients(explorer.estimator.features())
     live = np.flatnonzero(np.asarray(table.row_live)[: table.rows])
     assert len(live) > 50
     for slot in live:
-        node = str(explorer.node_of(table.row_node[slot]))
+        node = str(explorer.driver.node_of(table.row_node[slot]))
         parents = [page for page in links if node in links[page]]
         expected = {
             "rfu": fmean(share(page, node, domain) for page in parents),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -109,7 +110,7 @@ def test_picks_survive_failures_and_groups(graph: Graph, spec: str, sparse: bool
     explorer = sonde.Explorer(spec, grouped=True)
     seeds = np.flatnonzero(graph.scores > 0)[:30].tolist()
     explorer.add_seeds([Link(node, group=node % 40) for node in seeds])
-    frontier = explorer._model.frontier
+    frontier: Any = explorer._state.model.frontier
     leaf = frontier.leaves[0]
     if weighed:
         leaf.way, leaf.turn = 2, 1 << 30
@@ -117,7 +118,7 @@ def test_picks_survive_failures_and_groups(graph: Graph, spec: str, sparse: bool
         ready = None if step % 3 else set(dice.integers(0, 40, 6).tolist())
         live = np.flatnonzero(np.asarray(frontier.row_live)[: frontier.rows])
         nodes = np.asarray(frontier.row_node)[live]
-        names = np.array([explorer.node_of(node) for node in nodes], dtype=np.int64)
+        names = np.array([explorer.driver.node_of(node) for node in nodes], dtype=np.int64)
         if ready is not None:
             live = live[np.isin(names % 40, list(ready))]
         values = np.array([leaf.estimate(slot) for slot in live])
@@ -129,7 +130,7 @@ def test_picks_survive_failures_and_groups(graph: Graph, spec: str, sparse: bool
         if lease.arm >= 0:
             best = live[values == values.max()]
             first = best[np.argmin(np.asarray(frontier.row_seq)[best])]
-            assert lease.node == explorer.node_of(frontier.row_node[first])
+            assert lease.node == explorer.driver.node_of(frontier.row_node[first])
             assert lease.predicted == values.max()
         visit = visits(lease.node)
         outcome: Visit | Failure

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sonde import kernels
-from sonde.estimators import assemble, estimator_from
+from sonde.estimators import build_model, estimator_from
 from sonde.sources.graph import Graph
 from sonde.sources.graph.generate import topical
 from sonde.strategies import strategy_from
@@ -23,7 +25,7 @@ def crawled(
 ) -> list[int]:
     """A crawl that begins to search in one way, and takes to another whenever a turn is over;
     frontiers of up to `few` rows are searched over all of them."""
-    model = assemble(
+    model: Any = build_model(
         estimator_from(estimator),
         strategy_from("greedy"),
         seed=1,
@@ -101,7 +103,7 @@ def test_the_richest_by_what_is_left_after_a_division(
     engine: str, steps: list[int], lower: list[int], divisor: float
 ) -> None:
     """Amounts of cash that differ by the last bits become equal, and the first of equals wins."""
-    model = assemble(
+    model: Any = build_model(
         estimator_from("opic"), strategy_from("greedy"), seed=1, nodes=len(steps), engine=engine
     )
     amounts = np.full(len(steps), 0.1)

@@ -221,7 +221,7 @@ def test_the_log_told_anew_is_the_explorer_that_wrote_it(tmp_path: Path, estimat
         explorer = explorer_of(run)
         asked = [entry.lease for entry in retold(run, explorer) if entry.kind == "lease"]
         assert len(asked) == 15
-        assert explorer.dice == written.dice
+        assert explorer.driver.dice == written.driver.dice
         assert (explorer.total, explorer.visits) == (written.total, written.visits)
         assert explorer.frontier_size == written.frontier_size
         for lease in asked:

@@ -184,7 +184,7 @@ def test_predictions_are_found_again_by_telling_the_log(result: CrawlResult, fol
         explorer = explorer_of(run)
         leases = [entry.lease for entry in retold(run, explorer) if entry.kind == "lease"]
         assert explorer.total == result.total
-        assert explorer.account.spent.requests == result.requests
+        assert explorer.driver.account.spent.requests == result.requests
         picked = [lease for lease in leases if lease is not None and lease.arm >= 0]
         assert picked
         for lease in picked[:: max(1, len(picked) // 5)]:

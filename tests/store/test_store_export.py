@@ -72,7 +72,7 @@ def test_the_graph_simulates_as_it_was_crawled(tmp_path: Path) -> None:
         )]  # fmt: skip
         export_graph(run, tmp_path / "graph")
     graph = Graph.load(tmp_path / "graph")
-    assert graph.node_count == recorder.explorer.known == 8
+    assert graph.node_count == recorder.explorer.driver.known == 8
     again = simulate(graph, seeds=[url("/")], estimator="mab:eps=0.3[n,e,lnh]", budget=7, seed=3)
     assert [url("/"), *again.sequence] == crawled
     assert again.total == recorder.explorer.total

@@ -13,7 +13,7 @@ from sonde.cli.display import fact, label
 from sonde.cli.hindsight import settings_of
 from sonde.cli.printing import amount, harmless, number, print_table
 from sonde.crawling.events import STOPS
-from sonde.judging import checked_threshold
+from sonde.metrics import checked_threshold
 from sonde.store import summary
 from sonde.store.reading import RunReader
 

@@ -78,7 +78,7 @@ class Assembler:
         self.keep = keep
         self.scored = False  # since the scorer's state was last handed over
         self._domains: dict[str, str] = {}  # of basenames
-        self._reads_words = book.explorer.estimator.reads_words()
+        self._reads_words = book.explorer.driver.reads_words
         self._languages = tuple(language.lower() for language in settings.languages)
 
     # -- reading -------------------------------------------------------------------------------
@@ -226,7 +226,7 @@ class Assembler:
         if len(alphas) != len(page.links):
             raise ValueError(f"{len(alphas)} scores for {len(page.links)} links of {page.url}")
         explorer, refuse = self.book.explorer, self.book.journal.refuse
-        number_of = explorer.number_of
+        number_of = explorer.driver.number_of
         renamed: dict[str, str] = {}
 
         def admit(url: str) -> str | None:
@@ -250,7 +250,7 @@ class Assembler:
         targets, numbers, promises, starts, ends = gathered(
             page.links,
             list(alphas),
-            explorer.register,
+            explorer.driver.register,
             self.memory.aliases,
             self.memory.variants.learned,
             admit,
@@ -274,7 +274,7 @@ class Assembler:
             for place, said in zip(heard, found, strict=True):
                 words[place] = said
         where: Sequence[Place | None] = [None] * len(targets)
-        if explorer.placed:  # by all links, also by those that are not followed
+        if explorer.driver.reads_urls:  # by all links, also by those that are not followed
             urls = [link.url for link in page.links]
             where = places(urls, targets, renamed, self._domains)
         return list(map(Link, targets, promises, grouped(targets, _group_of), where, words))

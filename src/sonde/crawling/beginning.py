@@ -242,10 +242,10 @@ def resumed_run(
         explorer = begun.book.explorer
         open_leases = replay(begun.book)
         settle_interrupted(begun.book, open_leases)
-        if not explorer.known:  # killed before the first commit
+        if not explorer.driver.known:  # killed before the first commit
             begun.add_seeds()
         if budget is not None:
-            begun.book.raise_budget(raised(explorer.account.budget, budget))
+            begun.book.raise_budget(raised(explorer.driver.account.budget, budget))
         begun.notice = begun.attached.recall()
         begun.resumed = True
         run.journal.meta("stop", None)

@@ -7,6 +7,7 @@ nothing is committed here: the driver says when.
 
 from __future__ import annotations
 
+import io
 import json
 import time
 from array import array
@@ -16,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from sonde import snapshot
 from sonde.budgets import Budget
 from sonde.errors import InputError
 from sonde.explorer import Explorer
@@ -57,7 +57,7 @@ class Book:
         self._groups: dict[Group, int] = {}
         self._trips: dict[int, list[tuple[Group, int]]] = {}  # of open leases, in microseconds
         self._hold_units = units_of(hold)
-        self._dice = explorer.dice
+        self._dice = explorer.driver.dice
         self._ready: set[Group] | None = None
         self._next_snapshot = explorer.visits + SNAPSHOT_EVERY
         self._greedy = explorer.strategy.certain == 1.0
@@ -79,7 +79,7 @@ class Book:
 
     def became(self, node: Node) -> int | None:
         """What became of a node; ``None`` for one never seen."""
-        number = self.explorer.number_of(node)
+        number = self.explorer.driver.number_of(node)
         return None if number is None else self.status[number]
 
     def add_seeds(self, seeds: Iterable[tuple[str, Group]]) -> int:
@@ -88,9 +88,9 @@ class Book:
         for node, group in seeds:
             if not isinstance(node, str):
                 raise InputError(f"a run keeps nodes as text; {node!r} is not")
-            if self.explorer.number_of(node) is not None:
+            if self.explorer.driver.number_of(node) is not None:
                 continue
-            number = self.explorer.known
+            number = self.explorer.driver.known
             self.explorer.add_seeds([Link(node, group=group)])
             self.know(node, group, 0)
             self.journal.add("nodes", (number, node, group or "", None, 0))
@@ -104,8 +104,8 @@ class Book:
         """Lease the best node, among the ready groups where they are given."""
         explorer = self.explorer
         leases = explorer.ask(1, ready=ready, hold=self.hold)
-        turned = {} if explorer.dice == self._dice else {"dice": list(explorer.dice)}
-        self._dice = explorer.dice
+        turned = {} if explorer.driver.dice == self._dice else {"dice": list(explorer.driver.dice)}
+        self._dice = explorer.driver.dice
         if not leases:
             if turned:
                 self.journal.log("dice", data=turned)
@@ -124,13 +124,13 @@ class Book:
                 break
         else:
             return None
-        account = self.explorer.account
+        account = self.explorer.driver.account
         if not account.hold(self.hold):
             return None
         account.settle(self.hold, Spend())  # there is enough: to relet holds it again
         self.again.remove(lease)
         repeated = replace(lease, number=self.last_lease + 1)
-        self.explorer.relet(repeated, self.hold)
+        self.explorer.driver.relet(repeated, self.hold)
         self._leased(repeated, ready, {})
         return repeated
 
@@ -138,7 +138,7 @@ class Book:
         self, lease: Lease, ready: Collection[Group] | None, turned: dict[str, Any]
     ) -> None:
         explorer = self.explorer
-        number = explorer.number_of(lease.node)
+        number = explorer.driver.number_of(lease.node)
         assert number is not None
         self.last_lease = lease.number
         rank = 1 if ready is None and self._greedy else explorer.rank(lease)
@@ -186,7 +186,7 @@ class Book:
         """Hold as much again for a lease; ``False`` when there is not that much."""
         if not self.explorer.extend(lease, self.hold):
             return False
-        number = self.explorer.number_of(lease.node)
+        number = self.explorer.driver.number_of(lease.node)
         self.journal.log("extend", lease.number, number, self._hold_units)
         self.journal.sent += self.hold.requests
         return True
@@ -201,7 +201,7 @@ class Book:
         data: dict[str, Any] = {}
         trips = self._clocked(lease) if lease.number in self._trips else ""
         gain = explorer.tell(lease, outcome)
-        number = explorer.number_of(lease.node)
+        number = explorer.driver.number_of(lease.node)
         assert number is not None
         spent = outcome.spent
         if spent.cost:
@@ -254,27 +254,32 @@ class Book:
         The next one is due when the run has grown by a quarter: their cost stays a small share.
         """
         self._next_snapshot = self.explorer.visits + self.explorer.visits // 4 + SNAPSHOT_EVERY
-        state = snapshot.capture(self.explorer)
-        if state is not None and len(state) < _LARGEST_SNAPSHOT:
-            self.journal.snapshot("explorer", state)
+        arrays = self.explorer.driver.capture()
+        if arrays is None:
+            return
+        buffer = io.BytesIO()
+        np.savez(buffer, allow_pickle=False, **arrays)
+        if buffer.tell() < _LARGEST_SNAPSHOT:
+            self.journal.snapshot("explorer", buffer.getvalue())
 
     def _page(self, lease: Lease, number: int, visit: Visit, data: dict[str, Any]) -> None:
         facts = None
         if isinstance(visit, PageVisit):
             facts = visit.facts
             for node, reason in visit.refused:
-                if self.explorer.number_of(node) is None:
+                if self.explorer.driver.number_of(node) is None:
                     self.journal.refuse(node, reason, lease.number)
         if facts is None:
             facts = PageFacts(str(lease.node))
-            if self.explorer.placed:  # what a URL says of itself need not be kept; this does
+            # What a URL says of itself need not be kept; this does.
+            if self.explorer.driver.reads_urls:
                 data["places"] = [(link.place or _NOWHERE)[:2] for link in visit.links]
         elif not facts.fresh:
             data["fresh"] = False
         if visit.records:
             data["records"] = list(visit.records)
         targets, scores = self._links(lease, number, visit.links, 0 if facts.level else 1)
-        places = pack_places(visit.links) if self.explorer.placed else None
+        places = pack_places(visit.links) if self.explorer.driver.reads_urls else None
         mark = facts.fingerprint
         self.journal.add(
             "pages",
@@ -307,7 +312,7 @@ class Book:
     ) -> tuple[bytes, bytes]:
         """The links as arrays; nodes seen for the first time become known."""
         depth = self.depths[number] + step
-        targets = self.explorer.linked
+        targets = self.explorer.driver.linked
         known = len(self.status)
         new = []
         for target, link in zip(targets, links, strict=True):
@@ -325,14 +330,14 @@ class Book:
     def clock(self, lease: Lease, group: Group, seconds: float) -> None:
         """A request for this lease was answered after so many seconds by this group: the model
         hears of it, where it listens, when the lease is settled."""
-        if self.explorer.timed:
+        if self.explorer.driver.reads_times:
             self._trips.setdefault(lease.number, []).append((group, round(1e6 * seconds)))
 
     def _clocked(self, lease: Lease) -> str:
         """Tell the model the round trips of a lease; what the log says of them, as JSON."""
         told: list[str] = []
         for group, micros in self._trips.pop(lease.number):
-            self.explorer.clock(group, micros / 1e6)
+            self.explorer.driver.clock(group, micros / 1e6)
             told.append(str(micros) if group == lease.group else json.dumps([group, micros]))
         return f"[{','.join(told)}]"
 
@@ -352,11 +357,11 @@ class Book:
 
     def caught_up(self) -> None:
         """The log has been told: go on from its dice."""
-        self._dice = self.explorer.dice
+        self._dice = self.explorer.driver.dice
 
     def raise_budget(self, budget: Budget) -> None:
         """Go on under another limit."""
-        self.explorer.account.budget = budget
+        self.explorer.driver.account.budget = budget
         units = {
             unit: getattr(budget, unit)
             for unit in ("requests", "bytes", "seconds", "cost")

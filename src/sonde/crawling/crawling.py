@@ -136,7 +136,7 @@ class Crawl:
             beginning.attached.leave()
             run.journal.commit()
             if self._on_event is not None:
-                spent = book.explorer.account.spent.requests
+                spent = book.explorer.driver.account.spent.requests
                 explorer = book.explorer
                 self._on_event(Stopped(reason, spent, explorer.visits, explorer.total))
             self.result = CrawlResult.of(run, reason, book.explorer)

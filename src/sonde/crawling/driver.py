@@ -135,7 +135,7 @@ class Driver:
         if isinstance(self._error, StoreError):
             return  # nothing can be written: what is open is settled when the run is resumed
         for ticket in list(self._open.values()):  # cut before it began, or broken
-            held = self.explorer.held(ticket.lease)
+            held = self.explorer.driver.held(ticket.lease)
             self._settle(ticket, Failure("interrupted", retry=True, spent=held), True)
         self.commit()
 
@@ -153,7 +153,7 @@ class Driver:
             if lease is None:
                 break
             self.pace.reserve(lease.group)
-            number = self.explorer.number_of(lease.node)
+            number = self.explorer.driver.number_of(lease.node)
             assert number is not None
             ticket = self._open[lease.number] = Ticket(self, lease, self.book.depths[number])
             tickets.append(ticket)
@@ -163,7 +163,7 @@ class Driver:
         """Why nothing more can happen, now that nothing is in flight; ``None`` to go on."""
         if self.stopping:
             return self.stopping
-        account = self.explorer.account
+        account = self.explorer.driver.account
         if not self.explorer.frontier_size:
             return "frontier"
         if account.left("seconds") <= 0:
@@ -184,7 +184,7 @@ class Driver:
             soonest = self.pace.next_time()
             if soonest is not None:
                 until = min(until, soonest)
-        left = self.explorer.account.left("seconds")
+        left = self.explorer.driver.account.left("seconds")
         until = min(until, self._charged + left)
         try:
             async with asyncio.timeout(max(0.0, until - now)):
@@ -198,15 +198,15 @@ class Driver:
 
     def _charge_time(self, *, last: bool = False) -> None:
         """Book the time that went, where time is limited."""
-        if self.explorer.account.budget.seconds is None:
+        if self.explorer.driver.account.budget.seconds is None:
             return
         now = time.monotonic()
-        left = self.explorer.account.left("seconds")
+        left = self.explorer.driver.account.left("seconds")
         elapsed = now - self._charged
         if elapsed >= _TIME_CHARGED or elapsed >= left or last:
             self.book.spend(Spend(seconds=elapsed))
             self._charged = now
-        if self.explorer.account.left("seconds") <= 0 and not self.stopping:
+        if self.explorer.driver.account.left("seconds") <= 0 and not self.stopping:
             self.cut("time")
 
     # -- one visit -----------------------------------------------------------------------------
@@ -218,7 +218,7 @@ class Driver:
             outcome = await self.source.visit(ticket.lease.node, ticket)
             outcome = self.attached.forgotten.left_out(outcome)
         except asyncio.CancelledError:
-            held = self.explorer.held(ticket.lease)
+            held = self.explorer.driver.held(ticket.lease)
             outcome = Failure("interrupted", retry=True, spent=held)
             interrupt = True
         except SondeError as error:
@@ -240,7 +240,7 @@ class Driver:
         if ticket.taken and not interrupt:
             size = ticket.received
             if self.book.hold.bytes:
-                size = min(size, self.explorer.held(lease).bytes)
+                size = min(size, self.explorer.driver.held(lease).bytes)
             spent = Spend(ticket.taken, size, cost=outcome.spent.cost)
             if spent != outcome.spent:
                 outcome = replace(outcome, spent=spent)

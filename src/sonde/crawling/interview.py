@@ -110,9 +110,9 @@ class Interview:
             told = _settings({name: config[name] for name in SETTINGS if name in config})
             book = Book(_explorer(told), run, Spend(requests=1))
             waiting = replay(book)
-            account = book.explorer.account
+            account = book.explorer.driver.account
             book.journal.sent = account.spent.requests + account.held.requests
-            if not book.explorer.known:  # killed before the first commit
+            if not book.explorer.driver.known:  # killed before the first commit
                 book.add_seeds((seed, None) for seed in config["seeds"])
             if budget is not None:
                 book.raise_budget(raised(account.budget, budget))
@@ -158,12 +158,12 @@ class Interview:
                 outcome.score, outcome.links, outcome.records, outcome.spent, facts=facts
             )
             outcome = Forgotten.of(self.run.meta("forgotten")).left_out(outcome)
-        known = self.explorer.known
+        known = self.explorer.driver.known
         gain = self.book.tell(lease, outcome)
         del self.waiting[name]
         self.run.journal.commit()
         total = self.explorer.total
-        return Told(lease.number, name, kind, gain, total, self.explorer.known - known)
+        return Told(lease.number, name, kind, gain, total, self.explorer.driver.known - known)
 
     def _not_asked(self, name: str) -> str:
         became = self.book.became(name)
@@ -174,7 +174,8 @@ class Interview:
         if became == WAITING:
             why = f"{name!r} is known, but was not asked"
         else:
-            known = [str(self.explorer.node_of(n)) for n in range(self.explorer.known)]
+            driver = self.explorer.driver
+            known = [str(driver.node_of(number)) for number in range(driver.known)]
             near = difflib.get_close_matches(name, known, 1)
             why = f"{name!r} is not known" + (f" (did you mean {near[0]!r}?)" if near else "")
         if not self.waiting:

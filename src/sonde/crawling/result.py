@@ -70,7 +70,7 @@ class CrawlResult:
     def of(cls, run: Run, reason: str, explorer: Explorer) -> CrawlResult:
         """The result of a run that has come to its end. One with a folder reads it when asked."""
         rows = () if run.path is not None else _visits(run.database)
-        spent = explorer.account.spent.requests
+        spent = explorer.driver.account.spent.requests
         return cls(run.path, reason, spent, explorer.visits, explorer.total, rows)
 
     def _read(self) -> tuple[tuple[Any, ...], ...]:

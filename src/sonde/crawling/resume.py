@@ -8,9 +8,11 @@ What was in flight counts as spent; its nodes are leased again first.
 
 from __future__ import annotations
 
+import io
 import sqlite3
 
-from sonde import snapshot
+import numpy as np
+
 from sonde.budgets import Budget
 from sonde.crawling.book import DROPPED, LEASED, VISITED, WAITING, Book
 from sonde.explorer import Explorer
@@ -33,7 +35,7 @@ def replay(book: Book) -> list[Lease]:
     open_leases: dict[int, Lease] = {}
     for entry in entries(database, known, restored):
         lease, outcome = entry.lease, entry.outcome
-        if lease is not None and not explorer.grouped:
+        if lease is not None and not explorer.driver.grouped:
             lease = Lease(lease.number, lease.node, None, lease.predicted, lease.chooser, lease.arm)
         if entry.kind == "lease":
             assert lease is not None
@@ -53,7 +55,7 @@ def replay(book: Book) -> list[Lease]:
                 book.status[entry.node] = WAITING if outcome.retry else DROPPED
                 book.waiting[lease.group] += outcome.retry
         elif entry.kind == "budget":
-            explorer.account.budget = Budget(**entry.data)
+            explorer.driver.account.budget = Budget(**entry.data)
         if entry.seq > restored:
             retell(explorer, known, entry, lease)
     book.caught_up()
@@ -67,23 +69,23 @@ def retell(explorer: Explorer, known: list[Known], entry: Entry, lease: Lease | 
         place = known[entry.node]
         explorer.add_seeds([Link(place.url, group=place.host or None)])
     elif entry.kind == "budget":
-        explorer.account.budget = Budget(**entry.data)
+        explorer.driver.account.budget = Budget(**entry.data)
     elif entry.kind in ("time", "lost"):
         explorer.spend(spend_from(entry.data))
     elif entry.kind == "rtt":
-        explorer.clock(entry.data["host"], entry.data["seconds"])
+        explorer.driver.clock(entry.data["host"], entry.data["seconds"])
     elif lease is not None:
         if entry.kind == "lease":
-            explorer.relet(lease, spend_from(entry.data.get("hold")))
+            explorer.driver.relet(lease, spend_from(entry.data.get("hold")))
         elif entry.kind == "extend":
             explorer.extend(lease, spend_from(entry.data))
         elif entry.outcome is not None:
             for trip in entry.data.get("rtt", ()):
                 group, micros = (lease.group, trip) if isinstance(trip, int) else trip
-                explorer.clock(group, micros / 1e6)
+                explorer.driver.clock(group, micros / 1e6)
             explorer.tell(lease, entry.outcome)
     if "dice" in entry.data:
-        explorer.dice = tuple(entry.data["dice"])
+        explorer.driver.dice = tuple(entry.data["dice"])
 
 
 def _restore(explorer: Explorer, database: sqlite3.Connection, known: list[Known]) -> int:
@@ -93,16 +95,16 @@ def _restore(explorer: Explorer, database: sqlite3.Connection, known: list[Known
     ).fetchone()
     if found is None:
         return 0
-    urls = [node.url for node in known]
-    hosts = [node.host or None for node in known]
-    return int(found[0]) if snapshot.restore(explorer, found[1], urls, hosts) else 0
+    with np.load(io.BytesIO(found[1]), allow_pickle=False) as arrays:
+        restored = explorer.driver.restore(arrays, (node.url for node in known))
+    return int(found[0]) if restored else 0
 
 
 def settle_interrupted(book: Book, leases: list[Lease]) -> None:
     """What was in flight when the run was killed: it may have left, so it is spent."""
-    account = book.explorer.account
+    account = book.explorer.driver.account
     for lease in leases:
-        held = book.explorer.held(lease)
+        held = book.explorer.driver.held(lease)
         book.tell(lease, Failure("interrupted", retry=True, spent=held), interrupt=True)
         book.again.append(lease)
     if book.run.power_lost:

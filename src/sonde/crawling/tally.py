@@ -87,7 +87,7 @@ class Tally:
         now = time.monotonic()
         self._forget(now)
         span = min(now - self.began, _RATE_OVER) or 1.0
-        account = self.explorer.account
+        account = self.explorer.driver.account
         left = account.left("seconds")
         recent = self._recent_requests
         return Progress(
@@ -100,7 +100,7 @@ class Tally:
             recent=max(0.0, self._recent_gain) / recent if recent else 0.0,
             frontier=self.explorer.frontier_size,
             in_flight=self.explorer.in_flight,
-            known=self.explorer.known,
+            known=self.explorer.driver.known,
             hosts=hosts,
             elapsed=now - self.began,
             pages_per_second=sum(visit for _, _, visit in self._times) / span,

@@ -1,8 +1,8 @@
 """Estimators predict what a frontier node is worth from what was seen so far.
 
 An estimator is a description: frozen parameters and the names of the features it reads. Nothing
-is learned in it; ``assemble`` grows a fresh model from it (the kernels' leaves, signals and
-choosers), and the same description can be grown again for the next run. Every estimator has a
+is learned in it; ``build_model`` builds a fresh model from it (the kernels' leaves, signals and
+choosers), and the same description serves again for the next run. Every estimator has a
 text form, and ``estimator_from`` reads it:
 
     random  bfs  oracle                     yardsticks
@@ -24,14 +24,21 @@ A class of one's own with ``features``, ``predict`` and ``learn`` serves as well
 nothing ever hands them an unvisited node. The oracle is the exception, built with the graph.
 """
 
-from sonde.estimators.assembly import Assembly, Estimator, assemble
-from sonde.estimators.combined import EpsilonFirst, EpsilonGreedy, Hybrid, VariableEpsilonFirst
+from sonde.estimators.bandits import (
+    DynamicThompson,
+    EpsilonFirst,
+    EpsilonGreedy,
+    Hedge,
+    Hybrid,
+    VariableEpsilonFirst,
+)
+from sonde.estimators.builder import Estimator, ModelBuilder, build_model
 from sonde.estimators.custom import Custom
-from sonde.estimators.experts import DynamicThompson, Hedge
 from sonde.estimators.features import FEATURES
 from sonde.estimators.flow import NavigationalRank, Opic
-from sonde.estimators.forecasts import Hurdle, LinearUcb, PosteriorSampling, Ridge
 from sonde.estimators.linear import Feature, LinearNeighbourhood
+from sonde.estimators.model_kernels import load_kernels
+from sonde.estimators.ridge import Hurdle, LinearUcb, PosteriorSampling, Ridge
 from sonde.estimators.significance import UrlSignificance
 from sonde.estimators.spec import DEFAULT, estimator_from, split_list
 from sonde.estimators.yardsticks import BreadthFirst, Oracle, Random
@@ -40,7 +47,6 @@ from sonde.estimators.yields import Auto, ParentYield
 __all__ = [
     "DEFAULT",
     "FEATURES",
-    "Assembly",
     "Auto",
     "BreadthFirst",
     "Custom",
@@ -54,6 +60,7 @@ __all__ = [
     "Hybrid",
     "LinearNeighbourhood",
     "LinearUcb",
+    "ModelBuilder",
     "NavigationalRank",
     "Opic",
     "Oracle",
@@ -63,7 +70,8 @@ __all__ = [
     "Ridge",
     "UrlSignificance",
     "VariableEpsilonFirst",
-    "assemble",
+    "build_model",
     "estimator_from",
+    "load_kernels",
     "split_list",
 ]

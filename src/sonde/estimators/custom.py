@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from sonde.errors import EstimatorError
-from sonde.estimators.assembly import Assembly, Leaf
+from sonde.estimators.builder import ModelBuilder, SingleEstimator
 from sonde.estimators.features import ASSOCIATED, FEATURES, SECOND_LEVEL, associated
-from sonde.protocols import CustomEstimator, Floats
+from sonde.protocols import Chooser, CustomEstimator, Floats, Numbers
 
 
 @dataclass(frozen=True)
-class Custom(Leaf):
+class Custom(SingleEstimator):
     """Scores the whole frontier by ``predict`` at every pick, and passes visits to ``learn``."""
 
     estimator: CustomEstimator
@@ -50,12 +50,12 @@ class Custom(Leaf):
     def remembers(self) -> bool:
         return self._associated or any(name in SECOND_LEVEL for name in self.estimator.features)
 
-    def grow(self, assembly: Assembly) -> Any:
-        columns = [assembly.columns[name] for name in self._columns()]
-        frontier = assembly.frontier
-        feedback = assembly.feedback(self._owner) if self._associated else None
+    def build(self, builder: ModelBuilder) -> Chooser:
+        columns = [builder.columns[name] for name in self._columns()]
+        frontier = builder.frontier
+        feedback = builder.feedback(self._owner) if self._associated else None
 
-        def predict(slots: Any) -> Floats:
+        def predict(slots: Numbers) -> Floats:
             rows = np.asarray(frontier.features)[slots][:, columns]
             return self.checked(self.estimator.predict(rows), len(slots))
 
@@ -65,7 +65,7 @@ class Custom(Leaf):
                 feedback.heard(gain - self.checked(self.estimator.predict(row[None]), 1)[0])
             self.estimator.learn(row, gain)
 
-        return assembly.single(assembly.kernels.rankings.Custom(frontier, predict, learn))
+        return builder.single(builder.kernels.Custom(frontier, predict, learn))
 
     def checked(self, predictions: Any, rows: int) -> Floats:
         """The predictions as doubles, or a clear word on what is wrong with them."""

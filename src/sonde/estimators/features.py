@@ -29,7 +29,7 @@ def associated(owner: str) -> tuple[str, ...]:
     return tuple(f"{owner}|{name}" for name in ASSOCIATED)
 
 
-def placed(columns: Iterable[str]) -> bool:
+def reads_urls(columns: Iterable[str]) -> bool:
     """Whether these columns need to know the places of nodes."""
     return any(name in PLACED or name.endswith(ASSOCIATED) for name in columns)
 

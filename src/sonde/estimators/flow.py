@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from sonde.errors import SpecError
-from sonde.estimators.assembly import Assembly, Leaf
+from sonde.estimators.builder import ModelBuilder, SingleEstimator
+from sonde.protocols import Chooser
 
 NR_PRECISION = 1e-5
 """How far `nr` may be off before it pushes on, as a share of the highest score seen."""
 
 
 @dataclass(frozen=True)
-class Opic(Leaf):
+class Opic(SingleEstimator):
     """On-line page importance: a visited node hands its cash on along its links.
 
     Shares are equal, or in proportion to the link's score (`e`), to the target's score if it was
@@ -36,24 +36,24 @@ class Opic(Leaf):
     def remembers(self) -> bool:
         return "n" in self.by
 
-    def grow(self, assembly: Assembly) -> Any:
-        cash = assembly.signal(
+    def build(self, builder: ModelBuilder) -> Chooser:
+        cash = builder.signal(
             str(self),
-            lambda: assembly.kernels.flow.Cash(
-                assembly.frontier,
-                assembly.links,
-                assembly.columns[str(self)],
-                assembly.columns.get("n:sum", -1),
-                assembly.nodes,
+            lambda: builder.kernels.Cash(
+                builder.frontier,
+                builder.links,
+                builder.columns[str(self)],
+                builder.columns.get("n:sum", -1),
+                builder.nodes,
                 "e" in self.by,
                 "n" in self.by,
             ),
         )
-        return assembly.single(assembly.kernels.flow.Wealth(cash))
+        return builder.single(builder.kernels.Wealth(cash))
 
 
 @dataclass(frozen=True)
-class NavigationalRank(Leaf):
+class NavigationalRank(SingleEstimator):
     """Scores flow from children to visited parents, then from parents to the frontier.
 
     `keep` is d, how much of a node's rank is its own score. Without `exact` the ranks are kept up
@@ -77,17 +77,15 @@ class NavigationalRank(Leaf):
     def remembers(self) -> bool:
         return True
 
-    def signal(self, assembly: Assembly) -> None:
+    def signal(self, builder: ModelBuilder) -> None:
         """Have the ranks kept."""
-        navigation = assembly.kernels.flow
-        wiring = (assembly.frontier, assembly.links, assembly.columns[str(self)], assembly.nodes)
+        kernels = builder.kernels
+        wiring = (builder.frontier, builder.links, builder.columns[str(self)], builder.nodes)
         if self.exact:
-            assembly.signal(str(self), lambda: navigation.ExactNavigation(*wiring, self.keep))
+            builder.signal(str(self), lambda: kernels.ExactNavigation(*wiring, self.keep))
         else:
-            assembly.signal(
-                str(self), lambda: navigation.Navigation(*wiring, self.keep, NR_PRECISION)
-            )
+            builder.signal(str(self), lambda: kernels.Navigation(*wiring, self.keep, NR_PRECISION))
 
-    def grow(self, assembly: Assembly) -> Any:
-        self.signal(assembly)
-        return assembly.single(assembly.ranking(str(self)))
+    def build(self, builder: ModelBuilder) -> Chooser:
+        self.signal(builder)
+        return builder.single(builder.ranking(str(self)))

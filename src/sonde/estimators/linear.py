@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from sonde.errors import SpecError
-from sonde.estimators.assembly import Assembly, Leaf
+from sonde.estimators.builder import ModelBuilder, SingleEstimator
 from sonde.estimators.features import AGGREGATES, KINDS, SECOND_LEVEL
+from sonde.protocols import Chooser
 
 
 @dataclass(frozen=True)
-class Feature(Leaf):
+class Feature(SingleEstimator):
     """One feature as the estimate: `deg`, `n:sum`, `ne2:max` and so on."""
 
     name: str
@@ -34,12 +34,12 @@ class Feature(Leaf):
     def remembers(self) -> bool:
         return self.name in SECOND_LEVEL
 
-    def grow(self, assembly: Assembly) -> Any:
-        return assembly.single(assembly.ranking(self.name))
+    def build(self, builder: ModelBuilder) -> Chooser:
+        return builder.single(builder.ranking(self.name))
 
 
 @dataclass(frozen=True)
-class LinearNeighbourhood(Leaf):
+class LinearNeighbourhood(SingleEstimator):
     """`lnh`: online least squares over n, e, ne and a constant; `lnh2` adds the second level.
 
     Weights start at 0 and P at 10⁶·I; there is no forgetting and no clamping. A sample is the
@@ -63,6 +63,6 @@ class LinearNeighbourhood(Leaf):
     def remembers(self) -> bool:
         return self.level == 2
 
-    def grow(self, assembly: Assembly) -> Any:
-        columns = [assembly.columns[name] for name in self.features()]
-        return assembly.single(assembly.kernels.regression.Regression(assembly.frontier, columns))
+    def build(self, builder: ModelBuilder) -> Chooser:
+        columns = [builder.columns[name] for name in self.features()]
+        return builder.single(builder.kernels.Regression(builder.frontier, columns))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from sonde.errors import SpecError
-from sonde.estimators.assembly import Assembly, Leaf
+from sonde.estimators.builder import ModelBuilder, SingleEstimator
 from sonde.estimators.features import AGGREGATES, KINDS, associated
+from sonde.protocols import Chooser
 
 MEASURES = ("rfu", "bfu", "id", "repeats", "hop", "arf", "rtt")
 """What the estimator is made of; each can be left out, or given a weight."""
@@ -21,7 +21,7 @@ USAGE = "url or url+lnh, then :-measure to leave one out, :measure=weight to giv
 
 
 @dataclass(frozen=True)
-class UrlSignificance(Leaf):
+class UrlSignificance(SingleEstimator):
     """`url`: the fetch relevance FR, a weighted sum of URL measures; `url+lnh` has the
     neighbourhood features of `lnh` as well.
 
@@ -80,17 +80,17 @@ class UrlSignificance(Leaf):
     def remembers(self) -> bool:
         return associated(str(self))[0] in self._terms()
 
-    def grow(self, assembly: Assembly) -> Any:
+    def build(self, builder: ModelBuilder) -> Chooser:
         terms = self._terms()
-        leaf = assembly.kernels.significance.Relevance(
-            assembly.frontier,
-            [assembly.columns[name] for name in terms],
+        leaf = builder.kernels.Relevance(
+            builder.frontier,
+            [builder.columns[name] for name in terms],
             [self._weight(name) for name in terms] if self.given else None,
-            assembly.feedback(str(self)) if self.remembers() else None,
-            assembly.quickness() if self._quick else -1,
+            builder.feedback(str(self)) if self.remembers() else None,
+            builder.quick_column() if self._quick else -1,
             self.share,
         )
-        return assembly.single(leaf)
+        return builder.single(leaf)
 
     def _weight(self, term: str) -> float:
         weights = dict(self.given)

@@ -6,14 +6,20 @@ from collections.abc import Callable
 from dataclasses import fields
 
 from sonde.errors import SpecError
-from sonde.estimators.assembly import Estimator
-from sonde.estimators.combined import EpsilonFirst, EpsilonGreedy, Hybrid, VariableEpsilonFirst
+from sonde.estimators.bandits import (
+    DynamicThompson,
+    EpsilonFirst,
+    EpsilonGreedy,
+    Hedge,
+    Hybrid,
+    VariableEpsilonFirst,
+)
+from sonde.estimators.builder import Estimator
 from sonde.estimators.custom import Custom
-from sonde.estimators.experts import DynamicThompson, Hedge
 from sonde.estimators.features import KINDS
 from sonde.estimators.flow import NavigationalRank, Opic
-from sonde.estimators.forecasts import FORECASTS, Ridge
 from sonde.estimators.linear import Feature, LinearNeighbourhood
+from sonde.estimators.ridge import FORECASTS, Ridge
 from sonde.estimators.significance import url_significance
 from sonde.estimators.yardsticks import BreadthFirst, Oracle, Random
 from sonde.estimators.yields import OPTIONS, Auto, ParentYield
@@ -44,7 +50,7 @@ def estimator_from(estimator: str | Estimator | CustomEstimator) -> Estimator:
     if not isinstance(estimator, str):
         if isinstance(estimator, CustomEstimator):
             return Custom(estimator)
-        if not hasattr(estimator, "grow"):
+        if not hasattr(estimator, "build"):
             raise SpecError(
                 f"{estimator!r} is not an estimator: it needs features, predict() and learn()"
             )

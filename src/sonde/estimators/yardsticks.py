@@ -1,20 +1,19 @@
-"""Yardsticks: chance, breadth first, and the oracle that knows the truth."""
+"""Yardsticks (baselines): chance, breadth first, and the oracle that knows the truth."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from sonde.errors import SpecError
-from sonde.estimators.assembly import Assembly, Leaf
-from sonde.protocols import Floats
+from sonde.estimators.builder import ModelBuilder, SingleEstimator
+from sonde.protocols import Chooser, Floats, Leaf, Numbers
 
 
 @dataclass(frozen=True)
-class Random(Leaf):
+class Random(SingleEstimator):
     """Every frontier node is equally likely, whatever the strategy."""
 
     def __str__(self) -> str:
@@ -23,12 +22,12 @@ class Random(Leaf):
     def features(self) -> tuple[str, ...]:
         return ()
 
-    def grow(self, assembly: Assembly) -> Any:
-        return assembly.single(assembly.kernels.rankings.Chance(assembly.frontier, assembly.dice))
+    def build(self, builder: ModelBuilder) -> Chooser:
+        return builder.single(builder.kernels.Chance(builder.frontier, builder.dice))
 
 
 @dataclass(frozen=True)
-class BreadthFirst(Leaf):
+class BreadthFirst(SingleEstimator):
     """1 / (l + 1), where l is 1 + the least distance of a visited parent and seeds are at 0.
 
     A node's distance is fixed when it is visited.
@@ -40,12 +39,12 @@ class BreadthFirst(Leaf):
     def features(self) -> tuple[str, ...]:
         return ("hop",)
 
-    def grow(self, assembly: Assembly) -> Any:
-        return assembly.single(assembly.ranking("hop"))
+    def build(self, builder: ModelBuilder) -> Chooser:
+        return builder.single(builder.ranking("hop"))
 
 
 @dataclass(frozen=True)
-class Oracle(Leaf):
+class Oracle(SingleEstimator):
     """The true score, or under other objectives the true marginal gain.
 
     It is the one estimator that sees unvisited nodes, and only a source that holds the truth (a
@@ -58,18 +57,18 @@ class Oracle(Leaf):
     def features(self) -> tuple[str, ...]:
         return ("truth",)
 
-    def grow(self, assembly: Assembly) -> Any:
-        if assembly.oracle is not None:
-            return assembly.single(_rescoring(assembly, assembly.oracle))
-        if not assembly.knows_truth:
+    def build(self, builder: ModelBuilder) -> Chooser:
+        if builder.oracle is not None:
+            return builder.single(_rescoring(builder, builder.oracle))
+        if not builder.knows_truth:
             raise SpecError("the oracle needs the true scores: it works on recorded graphs only")
-        return assembly.single(assembly.ranking("truth"))
+        return builder.single(builder.ranking("truth"))
 
 
-def _rescoring(assembly: Assembly, oracle: Callable[[Any], Floats]) -> Any:
+def _rescoring(builder: ModelBuilder, oracle: Callable[[Numbers], Floats]) -> Leaf:
     """A leaf that looks every frontier node up anew for each pick."""
-    frontier = assembly.frontier
-    return assembly.kernels.rankings.Custom(
+    frontier = builder.frontier
+    return builder.kernels.Custom(
         frontier,
         lambda slots: oracle(np.asarray(frontier.row_node)[slots]),
         lambda snapshot, gain: None,

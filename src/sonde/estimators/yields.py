@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import ClassVar, cast
 
 from sonde.errors import SpecError
-from sonde.estimators.assembly import Assembly, Leaf
+from sonde.estimators.builder import ModelBuilder, SingleEstimator
 from sonde.estimators.flow import NavigationalRank
+from sonde.protocols import Chooser, Expectation, Leaf, Yields
 
 PARTS = ("weight", "worth", "share", "words", "base")
 """What the kernel keeps of a row besides its estimate, each in a column of its own."""
@@ -25,7 +26,7 @@ GROUNDS = (
 
 
 @dataclass(frozen=True)
-class ParentYield(Leaf):
+class ParentYield(SingleEstimator):
     """The mean yield of a node's visited parents: what their visited children have brought.
 
     A parent's yield is shrunk towards what pages of its score yield, as if it had `patience`
@@ -60,8 +61,8 @@ class ParentYield(Leaf):
         navigational rank and of looking ahead."""
         return (0.0,) * 7
 
-    def reasons(self, leaf: Any, slot: int) -> tuple[str, ...]:
-        parents, children, brought, expected, *terms = leaf.yields.grounds(slot)
+    def reasons(self, leaf: Leaf, slot: int) -> tuple[str, ...]:
+        parents, children, brought, expected, *terms = cast(Expectation, leaf).yields.grounds(slot)
         pages = (
             "the page that links to it"
             if parents == 1
@@ -78,31 +79,29 @@ class ParentYield(Leaf):
                 lines.append(f"{what}: {term:+.3g}")
         return tuple(lines)
 
-    def signal(self, assembly: Assembly) -> Any:
+    def signal(self, builder: ModelBuilder) -> Yields:
         """What keeps the parts of its estimate."""
         if self.weights()[5]:
-            RANK.signal(assembly)  # before the yields, which read it
-        if self.weights()[6] and assembly.budget is None:
+            RANK.signal(builder)  # before the yields, which read it
+        if self.weights()[6] and builder.budget is None:
             raise SpecError(f"estimator '{self}' needs a budget of requests")
-        return assembly.signal(
+        return builder.signal(
             str(self),
-            lambda: assembly.kernels.yields.Yields(
-                assembly.frontier,
-                assembly.links,
-                assembly.columns,
+            lambda: builder.kernels.Yields(
+                builder.frontier,
+                builder.links,
+                builder.columns,
                 str(self),
-                assembly.nodes,
+                builder.nodes,
                 self.patience,
                 self.weights(),
-                max(1, assembly.budget or 1),
+                max(1, builder.budget or 1),
             ),
         )
 
-    def grow(self, assembly: Assembly) -> Any:
-        yields = self.signal(assembly)
-        return assembly.single(
-            assembly.kernels.yields.Expectation(yields, assembly.columns[str(self)])
-        )
+    def build(self, builder: ModelBuilder) -> Chooser:
+        yields = self.signal(builder)
+        return builder.single(builder.kernels.Expectation(yields, builder.columns[str(self)]))
 
 
 @dataclass(frozen=True)

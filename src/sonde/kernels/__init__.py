@@ -27,6 +27,10 @@ makes fingerprints, ``wikidump``, ``wikimarks`` and ``wikitext`` read wikis.
 ``harvest`` judges crawls; ``dominance``, ``lagrangian`` and ``paths`` bound what a crawl can bring.
 ``citations``: an ``Expansion`` finds the most cited, ``Recrawl`` keeps up with them.
 
+What a kernel object has learned, and a snapshot keeps, its class declares: ``LEARNED`` names its
+arrays and numbers, ``PARTS`` the kernel objects within it that have learned themselves. A class
+that declares nothing cannot be captured.
+
 A model is built for one engine: ``load("compiled")`` or ``load("python")``.
 """
 

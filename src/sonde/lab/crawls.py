@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from sonde import kernels
 from sonde.errors import InputError
-from sonde.estimators import Estimator, assemble, estimator_from
+from sonde.estimators import Estimator, build_model, estimator_from
 from sonde.kernels.model.replay import begin, follow
 from sonde.lab.territory import Numbers, scoring_in_reach, value_of
 from sonde.protocols import Floats
@@ -87,7 +87,7 @@ class Crawl:
 
     def _model(self, graph: Graph, budget: int, seed: int) -> object:
         estimator = estimator_of(self.estimator)
-        return assemble(
+        return build_model(
             estimator,
             strategy_from(self.strategy),
             seed=seed,

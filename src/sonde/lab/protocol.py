@@ -10,8 +10,8 @@ import numpy as np
 
 from sonde import kernels
 from sonde.errors import InputError
-from sonde.judging import checked_threshold
 from sonde.lab.territory import Numbers, reachable
+from sonde.metrics import checked_threshold
 from sonde.sources.graph import Graph
 
 MILESTONES = (100, 1_000, 10_000)

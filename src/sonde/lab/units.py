@@ -18,11 +18,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sonde import __version__
-from sonde.judging import hits_and_backtracks
 from sonde.kernels.graphs.harvest import followed
 from sonde.lab.bounds import bound
 from sonde.lab.crawls import Crawl
 from sonde.lab.protocol import Setting
+from sonde.metrics import hits_and_backtracks
 from sonde.protocols import Floats
 from sonde.sources.graph import Graph
 

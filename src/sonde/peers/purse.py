@@ -55,7 +55,7 @@ class Purse:
     @property
     def left(self) -> int:
         """Messages that are neither sent nor handed on."""
-        return int(self._explorer.account.left("requests"))
+        return int(self._explorer.driver.account.left("requests"))
 
     @property
     def over(self) -> bool:
@@ -94,7 +94,7 @@ class Purse:
     def failed(self, name: str, *, delivered: bool) -> None:
         """A neighbour does not answer. If it may have got its share, that share is lost."""
         lease = self._open.pop(name)
-        held = self._explorer.held(lease).requests
+        held = self._explorer.driver.held(lease).requests
         self.sent += 1
         if delivered:
             self.lost += held - 1

@@ -1,4 +1,4 @@
-"""How well a run's visits were ordered, after each of them: see ``sonde.judging``.
+"""How well a run's visits were ordered, after each of them: see ``sonde.metrics``.
 
 Visits count in the order in which they were told; with several in flight, the successor of a visit
 is the next one told, which may have been asked for before.
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sonde.judging import Steps, judge
+from sonde.metrics import MeritSteps, judge
 
 _VISITS = """
 SELECT leases.number, leases.node, score, gain, targets
@@ -27,7 +27,7 @@ class JudgedRun:
     """The measures after each visit; ``leases`` names the visits."""
 
     leases: npt.NDArray[np.int64]
-    steps: Steps
+    steps: MeritSteps
 
 
 def judged(database: sqlite3.Connection, threshold: float = 0.0) -> JudgedRun:

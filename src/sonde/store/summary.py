@@ -9,7 +9,7 @@ import sqlite3
 from dataclasses import dataclass
 
 from sonde.errors import InputError
-from sonde.judging import Merit
+from sonde.metrics import Merit
 from sonde.store.merit import judged
 from sonde.store.reading import RunReader
 

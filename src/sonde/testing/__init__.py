@@ -5,7 +5,7 @@
 without. Silence is praise; what is wrong is said in one sentence.
 """
 
-from sonde.testing.estimators import check_estimator
-from sonde.testing.sources import check_source
+from sonde.testing.estimator_checks import check_estimator
+from sonde.testing.source_checks import check_source
 
 __all__ = ["check_estimator", "check_source"]

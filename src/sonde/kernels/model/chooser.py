@@ -35,6 +35,8 @@ class Chooser:
 
 
 class Single(Chooser):
+    LEARNED = ()
+
     def __init__(self, leaf):
         self.leaf = leaf
 
@@ -53,6 +55,9 @@ class Single(Chooser):
 
 class Hybrid(Chooser):
     """The first for so many steps, then the second, which has learned from the start."""
+
+    LEARNED = ("switched",)
+    PARTS = ("first", "second")
 
     def __init__(self, first, second, steps):
         self.first = first
@@ -102,6 +107,8 @@ class Hybrid(Chooser):
 class Armed(Chooser):
     """Arms, which leaves are theirs, and dice."""
 
+    PARTS = ("arms",)
+
     def __init__(self, arms, dice, leaf_count):
         self.arms = arms
         self.dice = dice
@@ -137,6 +144,8 @@ class Bandit(Armed):
     stable context should not pay for exploring again, a changing one should not be held to old
     averages.
     """
+
+    LEARNED = ("age", "period", "leader", "pulls", "told", "rewards")
 
     def __init__(self, arms, dice, epsilon, exploring, renewed, leaf_count):
         Armed.__init__(self, arms, dice, leaf_count)

@@ -10,6 +10,8 @@ MASK = 0xFFFFFFFFFFFFFFFF
 
 
 class Dice:
+    LEARNED = ("s0", "s1", "s2", "s3")
+
     def __init__(self, seed):
         mixed = seed & MASK
         words = []

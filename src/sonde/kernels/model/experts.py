@@ -62,6 +62,9 @@ class Panel(Armed):
 
 
 class Hedge(Panel):
+    LEARNED = ("positive", "positives", "weights", "fractions", "count")
+    PARTS = ("arms", "sampler")
+
     def __init__(self, arms, dice, leaf_count, frontier, seed, rate, share):
         """Each of the `arms` is a single leaf."""
         Panel.__init__(self, arms, dice, leaf_count)
@@ -129,6 +132,8 @@ class Hedge(Panel):
 
 
 class Thompson(Panel):
+    LEARNED = ("positive", "positives", "wins", "losses")
+
     def __init__(self, arms, dice, leaf_count, capacity):
         Panel.__init__(self, arms, dice, leaf_count)
         self.capacity = capacity

@@ -23,6 +23,8 @@ class Cash(Signal):
     without links would hand on goes to a virtual page: cash is conserved.
     """
 
+    LEARNED = ("cash", "given", "virtual", "endowed")
+
     def __init__(self, frontier, links, column, n_sum, nodes, by_link, by_score):
         """Shares go by link score, by target score (or n:sum, column `n_sum`), both or neither."""
         Signal.__init__(self, frontier, links)
@@ -98,6 +100,8 @@ class Wealth(Tournament):
     """A ranking by cash over G + 1. To divide may make equals of two that differ by the last bit,
     and equals go by their discovery: so those next to the richest are looked at as well."""
 
+    LEARNED = ("active", "divisor")
+
     def __init__(self, cash):
         Tournament.__init__(self, cash.frontier, cash.column)
         self.divisor = 1.0
@@ -163,6 +167,8 @@ class ExactNavigation(Signal):
     NR2(v) = (1 - d) mean over its in-links u of NR1(u) / outdegree(u). All degrees are known
     degrees. This one iterates from zero until nothing moves by more than 1e-12, after every visit.
     """
+
+    LEARNED = ("indegree", "rank")
 
     def __init__(self, frontier, links, column, nodes, keep):
         Signal.__init__(self, frontier, links)
@@ -249,6 +255,8 @@ class Navigation(Signal):
     remaining residuals over d. Frontier nodes are told of a parent whose rank moved by more than
     the tolerance since they last heard.
     """
+
+    LEARNED = ("tolerance", "indegree", "share", "residual", "shown", "inflow", "waiting")
 
     def __init__(self, frontier, links, column, nodes, keep, precision):
         """`precision` is the tolerance as a share of the highest score seen."""

@@ -4,7 +4,7 @@ from sonde.kernels.model.neighbourhood cimport Signal
 from sonde.kernels.model.rankings cimport Tournament
 from sonde.kernels.model.yields cimport Yields
 
-cdef int PARTS, ROUNDS
+cdef int TERMS, ROUNDS
 cdef double INFINITY, FAIR_SHARE
 
 cdef class Forecast(Signal):

@@ -33,12 +33,15 @@ else:
     from sonde.kernels.model.rankings import Tournament
 
 INFINITY = float("inf")
-PARTS = 6
+TERMS = 6
 FAIR_SHARE = 20.0
 ROUNDS = 4  # of Newton's method, from the prior
 
 
 class Forecast(Signal):
+    LEARNED = ("due", "weights", "drawn", "moments", "target", "factor")
+    PARTS = ("dice",)
+
     def __init__(self, frontier, links, yields, column, weights, prior, forget):
         Signal.__init__(self, frontier, links)
         self.yields = yields
@@ -50,10 +53,10 @@ class Forecast(Signal):
         self.start = np.array([1.0, *weights, 0.0])
         self.weights = np.array(self.start)
         self.drawn = np.array(self.start)
-        self.parts = np.ones(PARTS)
-        self.moments = np.zeros((PARTS, PARTS))
-        self.target = np.zeros(PARTS)
-        self.factor = np.eye(PARTS) * sqrt(prior)
+        self.parts = np.ones(TERMS)
+        self.moments = np.zeros((TERMS, TERMS))
+        self.target = np.zeros(TERMS)
+        self.factor = np.eye(TERMS) * sqrt(prior)
         self.due = 0
         self.told = False
         self.rankings = []
@@ -73,8 +76,8 @@ class Forecast(Signal):
     def note(self, moments, target, weight, value):
         i: cython.int
         j: cython.int
-        for i in range(PARTS):
-            for j in range(PARTS):
+        for i in range(TERMS):
+            for j in range(TERMS):
                 moments[i, j] = self.forget * moments[i, j] + weight * self.parts[i] * self.parts[j]
             target[i] = self.forget * target[i] + weight * self.parts[i] * value
 
@@ -132,7 +135,7 @@ class Forecast(Signal):
     def weigh_parts(self, weights):
         total: cython.double = 0.0
         i: cython.int
-        for i in range(PARTS):
+        for i in range(TERMS):
             total += weights[i] * self.parts[i]
         return total
 
@@ -144,8 +147,8 @@ class Forecast(Signal):
         i: cython.int
         j: cython.int
         if not cython.compiled:
-            solved = [0.0] * PARTS
-        for i in range(PARTS):
+            solved = [0.0] * TERMS
+        for i in range(TERMS):
             rest = self.parts[i]
             for j in range(i):
                 rest -= self.factor[i, j] * solved[j]
@@ -158,33 +161,33 @@ class Forecast(Signal):
     def fit(self):
         self.solve(self.moments, self.target, self.start, self.weights)
         i: cython.int
-        for i in range(PARTS):
+        for i in range(TERMS):
             self.drawn[i] = self.weights[i]
         if self.spread > 0.0:
             self.draw()
 
     def solve(self, moments, target, start, out):
         """out = start + (A + p I)^-1 (b - A start), by Cholesky's L L' = A + p I."""
-        step: cython.double[::1] = np.zeros(PARTS)
+        step: cython.double[::1] = np.zeros(TERMS)
         total: cython.double
         i: cython.int
         j: cython.int
         k: cython.int
-        for i in range(PARTS):
+        for i in range(TERMS):
             for j in range(i + 1):
                 total = moments[i, j] + (self.prior if i == j else 0.0)
                 for k in range(j):
                     total -= self.factor[i, k] * self.factor[j, k]
                 self.factor[i, j] = sqrt(total) if i == j else total / self.factor[j, j]
-        for i in range(PARTS):
+        for i in range(TERMS):
             total = target[i]
-            for j in range(PARTS):
+            for j in range(TERMS):
                 total -= moments[i, j] * start[j]
             for j in range(i):
                 total -= self.factor[i, j] * step[j]
             step[i] = total / self.factor[i, i]
         self.back(step)
-        for i in range(PARTS):
+        for i in range(TERMS):
             out[i] = start[i] + step[i]
 
     def back(self, step):
@@ -192,45 +195,47 @@ class Forecast(Signal):
         total: cython.double
         i: cython.int
         j: cython.int
-        for i in range(PARTS - 1, -1, -1):
+        for i in range(TERMS - 1, -1, -1):
             total = step[i]
-            for j in range(i + 1, PARTS):
+            for j in range(i + 1, TERMS):
                 total -= self.factor[j, i] * step[j]
             step[i] = total / self.factor[i, i]
 
     def draw(self):
         """Weights from the normal distribution around those of the regression: each noise is the
         sum of twelve draws less six, which is near enough to normal."""
-        noise: cython.double[::1] = np.zeros(PARTS)
+        noise: cython.double[::1] = np.zeros(TERMS)
         i: cython.int
-        for i in range(PARTS):
+        for i in range(TERMS):
             noise[i] = -6.0
             for _ in range(12):
                 noise[i] += self.dice.uniform()
         self.back(noise)
-        for i in range(PARTS):
+        for i in range(TERMS):
             self.drawn[i] = self.weights[i] + self.spread * noise[i]
 
 
 class Hurdle(Forecast):
+    LEARNED = tuple("due factor size_moments size_target sizes chances seen scored count".split())
+
     def __init__(self, frontier, links, yields, column, weights, prior, forget, chance):
         Forecast.__init__(self, frontier, links, yields, column, weights, prior, forget)
-        self.size_moments = np.zeros((PARTS, PARTS))
-        self.size_target = np.zeros(PARTS)
-        self.usual = np.array([0.0] * (PARTS - 1) + [1.0])
+        self.size_moments = np.zeros((TERMS, TERMS))
+        self.size_target = np.zeros(TERMS)
+        self.usual = np.array([0.0] * (TERMS - 1) + [1.0])
         self.sizes = np.array(self.usual)
         self.first = np.array([chance[0], *(chance[0] * weight for weight in weights), chance[1]])
         self.chances = np.array(self.first)
-        self.seen = np.zeros((64, PARTS))
+        self.seen = np.zeros((64, TERMS))
         self.scored = np.zeros(64, dtype=np.int8)
         self.count = 0
 
     def sample(self, gain):
         i: cython.int
         if self.count == self.scored.shape[0]:
-            self.seen = np.concatenate([self.seen, np.zeros((self.count, PARTS))])
+            self.seen = np.concatenate([self.seen, np.zeros((self.count, TERMS))])
             self.scored = np.concatenate([self.scored, np.zeros(self.count, dtype=np.int8)])
-        for i in range(PARTS):
+        for i in range(TERMS):
             self.seen[self.count, i] = self.parts[i]
         self.scored[self.count] = 1 if gain > 0.0 else 0
         self.count += 1
@@ -251,13 +256,13 @@ class Hurdle(Forecast):
         i: cython.int
         j: cython.longlong
         self.solve(self.size_moments, self.size_target, self.usual, self.sizes)
-        for i in range(PARTS):
+        for i in range(TERMS):
             self.chances[i] = self.first[i]
         for _ in range(ROUNDS):
-            moments = np.zeros((PARTS, PARTS))
-            target = np.zeros(PARTS)
+            moments = np.zeros((TERMS, TERMS))
+            target = np.zeros(TERMS)
             for j in range(self.count):
-                for i in range(PARTS):
+                for i in range(TERMS):
                     self.parts[i] = self.seen[j, i]
                 chance = self.chance()
                 weight = max(chance * (1.0 - chance), 0.01)
@@ -272,6 +277,8 @@ class Hurdle(Forecast):
 
 class Foresight(Tournament):
     """A ranking by a forecast, which hears of each gain before its visit is told."""
+
+    LEARNED = ("active",)
 
     def __init__(self, forecast):
         Tournament.__init__(self, forecast.frontier, forecast.column)

@@ -146,6 +146,15 @@ class Leaf:
 
 
 class Frontier:
+    LEARNED = tuple(
+        (
+            "rows blocks shelves live seen visits slot_of row_node row_seq row_live row_block "
+            "node_group features block_first block_rows block_room block_live block_seq block_next "
+            "shelf_live shelf_seq group_head group_tail"
+        ).split()
+    )
+    PARTS = ("leaves",)
+
     def __init__(self, width, nodes, grouped):
         self.width = width
         self.grouped = grouped

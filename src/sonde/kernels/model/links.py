@@ -18,6 +18,8 @@ class LinkWords:
     share a tenth as many lists, or fewer. List k stands in ``words`` from first[k] to first[k + 1].
     """
 
+    LEARNED = ("count", "first", "words")
+
     def __init__(self, first=None, words=None):
         """Empty, or those of a recorded graph, which need not be distinct and do not grow."""
         self.first = np.zeros(17, dtype=np.int64) if first is None else first
@@ -120,6 +122,11 @@ class Links:
     A link's position has 32 bits: an explorer with a thousand million links should not need twice
     the memory for the sake of one with three.
     """
+
+    LEARNED = tuple(
+        "count target alpha list_of visits node beta first last in_tail in_next in_visit".split()
+    )
+    PARTS = ("link_words",)
 
     def __init__(
         self, nodes, remember, keep_scores, target=None, alpha=None, wordy=False, link_words=None

@@ -18,6 +18,9 @@ else:
 
 
 class Model:
+    LEARNED = ("step",)
+    PARTS = ("frontier", "links", "dice", "neighbourhood", "signals", "chooser")
+
     def __init__(
         self,
         frontier,

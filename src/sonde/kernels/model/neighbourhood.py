@@ -131,6 +131,8 @@ class Neighbourhood(Aggregate):
     It is also what puts nodes on the frontier: the targets of a visit, in the order of its links.
     """
 
+    LEARNED = ("depth", "truths")
+
     def __init__(self, frontier, links, columns, nodes, truths=None):
         Aggregate.__init__(self, frontier, links, columns, "")
         self.hop = columns.get("hop", -1)
@@ -214,6 +216,8 @@ class SecondLevel(Aggregate):
     targets of x (x is a grandparent), and each of these passes it on to its children on the
     frontier.
     """
+
+    LEARNED = ("gathered",)
 
     def __init__(self, frontier, links, columns, nodes):
         Aggregate.__init__(self, frontier, links, columns, "2")

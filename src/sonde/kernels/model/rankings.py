@@ -23,6 +23,8 @@ class Tournament(Leaf):
     few.
     """
 
+    LEARNED = ("active",)
+
     def __init__(self, frontier, column):
         Leaf.__init__(self, frontier)
         self.lowest = 0.0  # no column has negative values
@@ -213,6 +215,8 @@ class Tournament(Leaf):
 
 class Chance(Leaf):
     """`random`: every selectable row is equally likely, whatever the strategy."""
+
+    LEARNED = ("active",)
 
     def __init__(self, frontier, dice):
         Leaf.__init__(self, frontier)

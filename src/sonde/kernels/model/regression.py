@@ -17,6 +17,8 @@ else:
 
 
 class Regression(Linear):
+    LEARNED = ("active", "weights", "offset", "inverse")
+
     def __init__(self, frontier, columns, start=1e6, given=0):
         Linear.__init__(self, frontier, columns, np.zeros(len(columns)))
         self.regressed = len(columns) - given

@@ -44,6 +44,8 @@ class Places(Signal):
     the measures of the current visit's links alone are kept, from position ``start`` on.
     """
 
+    LEARNED = ("domain", "basename", "domains", "basenames")
+
     def __init__(self, frontier, links, columns, nodes, recorded=None):
         """`recorded` has the arrays of a recorded graph, whose links stand where the graph's do."""
         Signal.__init__(self, frontier, links)
@@ -190,6 +192,8 @@ class Feedback(Signal):
     numbers of links. The mean stands in two columns, one where it is above 0 and one where it is
     below, because columns may not be negative.
     """
+
+    LEARNED = ("error", "near_sum", "near_count", "wide_sum", "wide_count")
 
     def __init__(self, frontier, links, places, columns, nodes):
         """`columns`: where basenames' means above and below 0 stand, then domains'."""
@@ -363,6 +367,8 @@ class Quickness(Signal):
     enough to pay for it: at most ``ROWS`` rows are rewritten for each answer.
     """
 
+    LEARNED = ("mean", "deviation", "answers", "heard_of", "shown", "rows")
+
     def __init__(self, frontier, links, column):
         Signal.__init__(self, frontier, links)
         self.column = column
@@ -442,6 +448,8 @@ class Relevance(Regression):
     bonus that scores cannot teach: a share of the mean gain so far, times the quickness. It is part
     of the ranking, not of the prediction that is learned from.
     """
+
+    LEARNED = ("active", "weights", "offset", "inverse", "samples", "gained")
 
     def __init__(self, frontier, columns, given=None, feedback=None, quick=-1, share=0.0):
         """`given` are weights that do not change; `quick` is the column of quickness, or -1."""

@@ -56,6 +56,8 @@ class Vocabulary:
     of the first ``HEARD`` links to it: a thousand more would say the same.
     """
 
+    LEARNED = tuple("gained pages worth stamp known knowing total count mean stamps".split())
+
     def __init__(self, links):
         self.links = links
         room = WORDS if links.wordy else 0
@@ -138,6 +140,8 @@ class Ratios:
     taken for what is known of the nearest below it.
     """
 
+    LEARNED = ("brought", "foreseen", "ratio")
+
     def __init__(self):
         self.brought = np.zeros(DOUBLINGS)
         self.foreseen = np.zeros(DOUBLINGS)
@@ -169,6 +173,15 @@ class Ratios:
 
 
 class Yields(Signal):
+    LEARNED = tuple(
+        (
+            "due brought children shown_children shown_yield shown_weight gains positive positives "
+            "promised promises gained samples gained_positive samples_positive scale promise unit "
+            "outlook levels"
+        ).split()
+    )
+    PARTS = ("vocabulary", "of_degree", "of_link")
+
     def __init__(self, frontier, links, columns, name, nodes, patience, weights, budget):
         """`weights` of the number of links, of link scores, of shares, of words, of ratios, of
         navigational rank, and of looking ahead in a `budget` of so many picks."""
@@ -497,6 +510,8 @@ class Yields(Signal):
 
 class Expectation(Tournament):
     """A ranking by what yields expect, which hears of each gain before its visit is told."""
+
+    LEARNED = ("active",)
 
     def __init__(self, yields, column):
         Tournament.__init__(self, yields.frontier, column)

@@ -1,19 +1,20 @@
-"""Estimators that learn the weights of the parts of `auto`, from its weights as a prior."""
+"""Regressions that learn the weights of the parts of `auto`, from its own weights as a prior."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from sonde.errors import SpecError
-from sonde.estimators.assembly import Assembly, Leaf
+from sonde.estimators.builder import ModelBuilder, SingleEstimator
 from sonde.estimators.yields import Auto
+from sonde.protocols import Chooser, Forecast, Yields
 
 AUTO = Auto()
 
 
 @dataclass(frozen=True)
-class Ridge(Leaf):
+class Ridge(SingleEstimator):
     """Regression over the parts of `auto` towards its weights.
 
     `prior` is how many imaginary samples agree with them; with `forget` below 1 samples count
@@ -48,17 +49,17 @@ class Ridge(Leaf):
     def reads_words(self) -> bool:
         return True
 
-    def grow(self, assembly: Assembly) -> Any:
-        yields = AUTO.signal(assembly)
-        forecast = assembly.signal(str(self), lambda: self.forecast(assembly, yields))
-        return assembly.single(assembly.kernels.forecast.Foresight(forecast))
+    def build(self, builder: ModelBuilder) -> Chooser:
+        yields = AUTO.signal(builder)
+        forecast = builder.signal(str(self), lambda: self.forecast(builder, yields))
+        return builder.single(builder.kernels.Foresight(forecast))
 
-    def forecast(self, assembly: Assembly, yields: Any) -> Any:
-        return assembly.kernels.forecast.Forecast(
-            assembly.frontier,
-            assembly.links,
+    def forecast(self, builder: ModelBuilder, yields: Yields) -> Forecast:
+        return builder.kernels.Forecast(
+            builder.frontier,
+            builder.links,
             yields,
-            assembly.columns[str(self)],
+            builder.columns[str(self)],
             AUTO.weights()[:4],
             self.prior,
             self.forget,
@@ -73,8 +74,8 @@ class LinearUcb(Ridge):
 
     name: ClassVar[str] = "ucb"
 
-    def forecast(self, assembly: Assembly, yields: Any) -> Any:
-        made = super().forecast(assembly, yields)
+    def forecast(self, builder: ModelBuilder, yields: Yields) -> Forecast:
+        made = super().forecast(builder, yields)
         made.optimism = self.c
         return made
 
@@ -88,10 +89,10 @@ class PosteriorSampling(Ridge):
 
     name: ClassVar[str] = "posterior"
 
-    def forecast(self, assembly: Assembly, yields: Any) -> Any:
-        made = super().forecast(assembly, yields)
+    def forecast(self, builder: ModelBuilder, yields: Yields) -> Forecast:
+        made = super().forecast(builder, yields)
         made.spread = self.spread
-        made.dice = assembly.kernels.dice.Dice(assembly.seed)
+        made.dice = builder.kernels.Dice(builder.seed)
         return made
 
 
@@ -103,12 +104,12 @@ class Hurdle(Ridge):
     CHANCE: ClassVar[tuple[float, float]] = (4.0, -2.0)
     """The prior of the chance's logit: four times what `auto` says, less two."""
 
-    def forecast(self, assembly: Assembly, yields: Any) -> Any:
-        return assembly.kernels.forecast.Hurdle(
-            assembly.frontier,
-            assembly.links,
+    def forecast(self, builder: ModelBuilder, yields: Yields) -> Forecast:
+        return builder.kernels.Hurdle(
+            builder.frontier,
+            builder.links,
             yields,
-            assembly.columns[str(self)],
+            builder.columns[str(self)],
             AUTO.weights()[:4],
             self.prior,
             self.forget,

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sonde.errors import InputError
-from sonde.judging import Merit, judge
 from sonde.kernels.graphs import harvest
 from sonde.lab.protocol import Protocol
+from sonde.metrics import Merit, judge
 from sonde.simulation import simulate
 from sonde.sources.graph import Graph
 

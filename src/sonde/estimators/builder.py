@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import SimpleNamespace
-from typing import Any, Protocol
+from typing import Protocol, TypeVar, cast
 
 import numpy as np
 
-from sonde import kernels
-from sonde.errors import SpecError
-from sonde.estimators.features import SECOND_LEVEL, associated, placed, with_ingredients
-from sonde.protocols import Floats
+from sonde.estimators.features import SECOND_LEVEL, associated, reads_urls, with_ingredients
+from sonde.estimators.model_kernels import ModelKernels, load_kernels
+from sonde.protocols import (
+    Chooser,
+    Dice,
+    Feedback,
+    Floats,
+    Frontier,
+    Leaf,
+    Links,
+    Model,
+    Numbers,
+    Places,
+    Quickness,
+    RecordedPlaces,
+    Signal,
+)
 from sonde.strategies import GREEDY, Strategy
+
+_Signal = TypeVar("_Signal", bound=Signal)
 
 
 class Estimator(Protocol):
-    """A description from which a part of a model can be grown."""
+    """A description from which a part of a model can be built."""
 
     def features(self) -> Sequence[str]:
         """The columns of the frontier table that this estimator reads."""
@@ -31,19 +45,19 @@ class Estimator(Protocol):
         ...
 
     def leaves(self) -> tuple[Estimator, ...]:
-        """The estimators that pick, in the order in which they grow."""
+        """The estimators that pick, in the order in which they are built."""
         ...
 
-    def reasons(self, leaf: Any, slot: int) -> tuple[str, ...]:
+    def reasons(self, leaf: Leaf, slot: int) -> tuple[str, ...]:
         """What its estimate of a row rests on, in words, where there is more to say than that."""
         ...
 
-    def grow(self, assembly: Assembly) -> Any:
-        """Its chooser, made of leaves and signals of this assembly."""
+    def build(self, builder: ModelBuilder) -> Chooser:
+        """Its chooser, made of leaves and signals of this model."""
         ...
 
 
-class Leaf:
+class SingleEstimator:
     """What most estimators answer that are not made of others."""
 
     def remembers(self) -> bool:
@@ -52,30 +66,30 @@ class Leaf:
     def reads_words(self) -> bool:
         return False
 
-    def reasons(self, leaf: Any, slot: int) -> tuple[str, ...]:
+    def reasons(self, leaf: Leaf, slot: int) -> tuple[str, ...]:
         return ()
 
-    def leaves(self: Any) -> tuple[Estimator, ...]:
-        return (self,)
+    def leaves(self) -> tuple[Estimator, ...]:
+        return (cast(Estimator, self),)
 
 
-class Assembly:
-    """The model in the making, as estimators see it while they grow."""
+class ModelBuilder:
+    """The model in the making, as estimators see it while their parts of it are built."""
 
     def __init__(
         self,
-        modules: SimpleNamespace,
+        kernels: ModelKernels,
         columns: Mapping[str, int],
-        frontier: Any,
-        links: Any,
-        dice: Any,
+        frontier: Frontier,
+        links: Links,
+        dice: Dice,
         seed: int,
         nodes: int,
         budget: int | None,
         knows_truth: bool,
-        oracle: Callable[[Any], Floats] | None,
+        oracle: Callable[[Numbers], Floats] | None,
     ) -> None:
-        self.kernels = modules
+        self.kernels = kernels
         self.columns = columns
         self.frontier = frontier
         self.links = links
@@ -85,49 +99,52 @@ class Assembly:
         self.budget = budget
         self.knows_truth = knows_truth
         self.oracle = oracle
-        self.signals: dict[str, Any] = {}
+        self.signals: dict[str, Signal] = {}
+        self.places: Places | None = None
+        self.quickness: Quickness | None = None
 
-    def single(self, leaf: Any) -> Any:
+    def single(self, leaf: Leaf) -> Chooser:
         """A chooser that always lets this leaf pick."""
-        return self.kernels.chooser.Single(leaf)
+        return self.kernels.Single(leaf)
 
-    def ranking(self, column: str) -> Any:
+    def ranking(self, column: str) -> Leaf:
         """A leaf that ranks by one column as it is."""
-        return self.kernels.rankings.Tournament(self.frontier, self.columns[column])
+        return self.kernels.Tournament(self.frontier, self.columns[column])
 
-    def signal(self, column: str, make: Callable[[], Any]) -> Any:
+    def signal(self, column: str, make: Callable[[], _Signal]) -> _Signal:
         """The signal that keeps this column, made when it is first asked for."""
         if column not in self.signals:
             self.signals[column] = make()
-        return self.signals[column]
+        return cast(_Signal, self.signals[column])
 
-    def feedback(self, owner: str) -> Any:
+    def feedback(self, owner: str) -> Feedback:
         """The signal that keeps one estimator's associated feedback."""
+        places = self.places
+        assert places is not None
         names = associated(owner)
         return self.signal(
             names[0],
-            lambda: self.kernels.significance.Feedback(
+            lambda: self.kernels.Feedback(
                 self.frontier,
                 self.links,
-                self.signals["places"],
+                places,
                 [self.columns[name] for name in names],
                 self.nodes,
             ),
         )
 
-    def quickness(self) -> int:
+    def quick_column(self) -> int:
         """The column of the hosts' quickness, or -1 where nodes have no hosts."""
         if not self.frontier.grouped:
             return -1
         column = self.columns["quick"]
-        self.signal(
-            "quick",
-            lambda: self.kernels.significance.Quickness(self.frontier, self.links, column),
+        self.quickness = self.signal(
+            "quick", lambda: self.kernels.Quickness(self.frontier, self.links, column)
         )
         return column
 
 
-def assemble(
+def build_model(
     estimator: Estimator,
     strategy: Strategy = GREEDY,
     *,
@@ -136,61 +153,54 @@ def assemble(
     budget: int | None = None,
     nodes: int = 0,
     grouped: bool = False,
-    links: tuple[Any, Any] | None = None,
-    places: Callable[[], Any] | None = None,
-    words: tuple[Any, Any] | None = None,
+    links: tuple[Numbers, Floats] | None = None,
+    places: Callable[[], RecordedPlaces] | None = None,
+    words: tuple[Numbers, Numbers] | None = None,
     truths: Floats | None = None,
-    oracle: Callable[[Any], Floats] | None = None,
-) -> Any:
-    """Grow a model.
+    oracle: Callable[[Numbers], Floats] | None = None,
+) -> Model:
+    """Build a model.
 
     `nodes` is how many nodes to make room for; `links` the target and score arrays of a recorded
-    graph, `places` gives its `GraphPlaces` where they are wanted, and `words` where the words of
+    graph, `places` gives its URL measures where they are wanted, and `words` where the words of
     each link start and all words, where there are any (they are kept if the estimator reads words);
     `truths` the true value of each node for an oracle, or `oracle` a function that gives them for
     node numbers, where they change as the crawl goes on.
     """
-    if engine not in ("compiled", "python"):
-        raise SpecError(f"unknown engine {engine!r} (compiled or python)")
-    modules = kernels.load(engine)
+    kernels = load_kernels(engine)
     names = with_ingredients(estimator.features())
     columns = {name: number for number, name in enumerate(names)}
-    frontier = modules.frontier.Frontier(len(names), nodes, grouped)
+    frontier = kernels.Frontier(len(names), nodes, grouped)
     target, alpha = links if links is not None else (None, None)
     # An explorer has no recorded graph, and cannot know yet whether its links will have words.
     wordy = estimator.reads_words() and (links is None or words is not None)
     second = any(name in columns for name in SECOND_LEVEL)
-    link_words = modules.links.LinkWords(*words) if wordy and words is not None else None
-    memory = modules.links.Links(
-        nodes, estimator.remembers(), second, target, alpha, wordy, link_words
+    link_words = kernels.LinkWords(*words) if wordy and words is not None else None
+    memory = kernels.Links(nodes, estimator.remembers(), second, target, alpha, wordy, link_words)
+    dice = kernels.Dice(seed)
+    builder = ModelBuilder(
+        kernels, columns, frontier, memory, dice, seed, nodes, budget, truths is not None, oracle
     )
-    dice = modules.dice.Dice(seed)
-    assembly = Assembly(
-        modules, columns, frontier, memory, dice, seed, nodes, budget, truths is not None, oracle
-    )
-    neighbourhood = modules.neighbourhood.Neighbourhood(
+    neighbourhood = kernels.Neighbourhood(
         frontier, memory, columns, nodes, np.zeros(0) if truths is None else truths
     )
     if second:
-        assembly.signal(
-            "second", lambda: modules.neighbourhood.SecondLevel(frontier, memory, columns, nodes)
-        )
-    if placed(columns):
+        builder.signal("second", lambda: kernels.SecondLevel(frontier, memory, columns, nodes))
+    if reads_urls(columns):
         recorded = places() if places is not None else None
-        assembly.signal(
-            "places",
-            lambda: modules.significance.Places(frontier, memory, columns, nodes, recorded),
+        builder.places = builder.signal(
+            "places", lambda: kernels.Places(frontier, memory, columns, nodes, recorded)
         )
-    chooser = estimator.grow(assembly)
-    return modules.model.Model(
+    chooser = estimator.build(builder)
+    return kernels.Model(
         frontier,
         memory,
         dice,
         chooser,
         neighbourhood,
-        list(assembly.signals.values()),
+        list(builder.signals.values()),
         strategy.certain,
         strategy.slack,
-        assembly.signals.get("places"),
-        assembly.signals.get("quick"),
+        builder.places,
+        builder.quickness,
     )

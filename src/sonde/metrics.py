@@ -1,4 +1,4 @@
-"""What judges a crawl beyond its total: harvest rate, efficiency, and the guided path measure.
+"""Metrics of a crawl beyond its total: harvest rate, efficiency, and the guided path measure.
 
 - *Harvest rate*: visits that score above a threshold, over visits.
 - *Efficiency*, how early: the area under the harvest curve (the value brought after each visit), as
@@ -34,7 +34,7 @@ class Merit:
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class MeritSteps:
     """The three measures after each visit."""
 
     harvest_rate: Floats
@@ -74,7 +74,7 @@ def hits_and_backtracks(
 
 def judge(
     scores: Floats, gains: Floats, followed: npt.NDArray[np.int8], threshold: float = 0.0
-) -> Steps:
+) -> MeritSteps:
     """All measures after each visit; efficiency is relative to the own visits sorted best first."""
     rate, gpr = hits_and_backtracks(scores, followed, threshold)
     places = np.empty(len(gains), dtype=np.int64)
@@ -82,4 +82,4 @@ def judge(
     ideal = best_first(places, np.ascontiguousarray(gains, dtype=np.float64))
     area = np.cumsum(np.cumsum(gains))
     efficiency = np.divide(area, ideal, out=np.ones(len(gains)), where=ideal > 0)
-    return Steps(rate, np.minimum(efficiency, 1.0), gpr)  # rounding may lift it above 1
+    return MeritSteps(rate, np.minimum(efficiency, 1.0), gpr)  # rounding may lift it above 1

@@ -1,0 +1,206 @@
+"""The drivers' view of an exploration: numbers of nodes, a log told again, state saved."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sonde.budgets import Account
+from sonde.errors import InputError
+from sonde.explorer import snapshot
+from sonde.explorer.exploration import Exploration, OpenLease
+from sonde.explorer.snapshot import Arrays
+from sonde.objectives import Count, Distinct, Sum
+from sonde.protocols import Register
+from sonde.records import ONE_REQUEST, Group, Lease, Node, Spend
+
+FORM = 4
+"""Raised whenever what a snapshot holds changes its shape."""
+
+
+class DriverView:
+    """What a driver needs that keeps a log of an exploration beside asking and telling."""
+
+    def __init__(self, state: Exploration) -> None:
+        self._state = state
+        self.register: Register = state.register
+        """All nodes ever seen."""
+        self.number_of: Callable[[Node], int | None] = state.register.get
+        """The number of a known node, in order of discovery; ``None`` for one never seen."""
+
+    @property
+    def known(self) -> int:
+        """How many nodes were ever seen: the next one gets this number."""
+        return len(self.register)
+
+    def node_of(self, number: int) -> Node:
+        """The node of a number."""
+        return self.register.node(number)
+
+    def group_of(self, number: int) -> Group:
+        """The group of the node with this number."""
+        return self._state.group_of(number)
+
+    @property
+    def grouped(self) -> bool:
+        """Whether nodes have groups."""
+        return self._state.grouped
+
+    @property
+    def linked(self) -> Sequence[int]:
+        """The numbers of the targets of the visit that was told last, link by link."""
+        return self._state.linked
+
+    # -- what is wanted ------------------------------------------------------------------------
+
+    @property
+    def reads_words(self) -> bool:
+        """Whether the words of links are read."""
+        return self._state.model.links.wordy
+
+    @property
+    def reads_urls(self) -> bool:
+        """Whether the URLs of links are read."""
+        return self._state.model.places is not None
+
+    @property
+    def reads_times(self) -> bool:
+        """Whether round-trip times are read."""
+        return self._state.model.quickness is not None
+
+    def clock(self, group: Group, seconds: float) -> None:
+        """A request to this group was answered after so many seconds. Estimators that prefer quick
+        hosts hear of it; the group counts from when a node of it is known."""
+        quickness, number = self._state.model.quickness, self._state.groups.get(group)
+        if quickness is not None and number is not None:
+            quickness.heard(number, seconds)
+
+    # -- leases and the log --------------------------------------------------------------------
+
+    @property
+    def account(self) -> Account:
+        """The books: what was spent, what is held, and the limits, which may be changed."""
+        return self._state.account
+
+    def held(self, lease: Lease) -> Spend:
+        """What is held for an open lease."""
+        return self._state.opened(lease).held
+
+    def relet(self, lease: Lease, hold: Spend = ONE_REQUEST) -> None:
+        """Repeat an ask that a log tells of: the same lease, without choosing anew.
+
+        Together with tells in their order, and the dice as they stood at the end, this gives a
+        fresh explorer the state of the one that wrote the log.
+        """
+        state = self._state
+        state.begin_seeds()
+        number = state.register.find(lease.node)
+        features = None
+        if lease.arm < 0:
+            hold = Spend() if state.free_seeds else hold
+            state.seeds.remove(number)
+        else:
+            frontier = state.model.frontier
+            features = np.array(frontier.features[frontier.slot_of[number]])
+            state.model.repick(number, lease.arm)
+        state.account.held = state.account.held + hold
+        state.leases = max(state.leases, lease.number)
+        state.open[lease.number] = OpenLease(number, hold, lease.arm, features)
+
+    @property
+    def dice(self) -> tuple[int, int, int, int]:
+        """The state of the random generator."""
+        return self._state.model.dice.state()
+
+    @dice.setter
+    def dice(self, state: tuple[int, int, int, int]) -> None:
+        self._state.model.dice.restore(state)
+
+    # -- snapshots -----------------------------------------------------------------------------
+
+    def capture(self) -> dict[str, npt.NDArray[Any]] | None:
+        """The state as named arrays, which the next step may change; ``None`` where a part of the
+        user's own cannot be captured.
+
+        Telling a log from the start gives the same state; a snapshot only makes that shorter.
+        """
+        state = self._state
+        names = (*state.domains, *state.basenames, *state.group_names)
+        if not isinstance(state.objective, Sum | Count | Distinct) or not all(
+            name is None or isinstance(name, str | int) for name in names
+        ):
+            return None
+        arrays = snapshot.captured(state.model)
+        if arrays is None:
+            return None
+        seen = state.objective.seen if isinstance(state.objective, Distinct) else ()
+        facts: dict[str, Any] = {
+            "form": FORM,
+            "estimator": str(state.estimator),
+            "nodes": self.known,
+            "groups": state.group_names,
+            "leases": state.leases,
+            "open": {
+                str(number): {
+                    "node": opened.node,
+                    "held": asdict(opened.held),
+                    "leaf": opened.leaf,
+                    "features": None if opened.features is None else opened.features.tolist(),
+                }
+                for number, opened in state.open.items()
+            },
+            "seeds": list(state.seeds),
+            "new_seeds": state.new_seeds,
+            "spent": asdict(state.account.spent),
+            "held": asdict(state.account.held),
+            "total": state.total,
+            "visits": state.visits,
+            "seen": sorted(seen, key=str),
+            "domains": list(state.domains),
+            "basenames": list(state.basenames),
+        }
+        arrays["facts"] = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
+        return arrays
+
+    def restore(self, arrays: Arrays, nodes: Iterable[Node]) -> bool:
+        """Bring a fresh explorer of the same making to a captured state, and go on in its arrays.
+
+        `nodes` are at least the nodes known then, in order of discovery. A snapshot that another
+        version of sonde has left is passed over: ``False``, and nothing has changed.
+        """
+        state = self._state
+        facts = json.loads(arrays["facts"].tobytes())
+        if facts.get("form") != FORM:
+            return False
+        if facts["estimator"] != str(state.estimator):
+            raise InputError(
+                f"the snapshot was taken with {facts['estimator']}, not {state.estimator}"
+            )
+        snapshot.give_back(state.model, arrays)
+        for node in islice(nodes, facts["nodes"]):
+            state.register.number(node)
+        for group in facts["groups"]:
+            state.group_number(group)
+        state.domains.update({key: number for number, key in enumerate(facts["domains"])})
+        state.basenames.update({key: number for number, key in enumerate(facts["basenames"])})
+        state.leases = facts["leases"]
+        state.seeds.extend(facts["seeds"])
+        state.new_seeds = facts["new_seeds"]
+        state.account.spent = Spend(**facts["spent"])
+        state.account.held = Spend(**facts["held"])
+        state.total = facts["total"]
+        state.visits = facts["visits"]
+        if isinstance(state.objective, Distinct):
+            state.objective.seen.update(facts["seen"])
+        for number, lease in facts["open"].items():
+            features = None if lease["features"] is None else np.array(lease["features"])
+            state.open[int(number)] = OpenLease(
+                lease["node"], Spend(**lease["held"]), lease["leaf"], features
+            )
+        return True
