@@ -22,6 +22,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -38,11 +39,9 @@ ESTIMATORS = (
 
 def toolchain() -> str:
     """What the counts depend on besides the kernels."""
-    from Cython import __version__ as cython
-
     compiler = subprocess.run(["cc", "-dumpfullversion"], capture_output=True, text=True).stdout
     return (
-        f"{platform.machine()}, cc {compiler.strip()}, Cython {cython}, "
+        f"{platform.machine()}, cc {compiler.strip()}, Cython {version('cython')}, "
         f"Python {'.'.join(platform.python_version_tuple()[:2])}"
     )
 

@@ -25,6 +25,7 @@ from sonde.authority.comparison import DYNAMIC, STATIC
 from sonde.authority.figures import draw
 from sonde.authority.methods import NAMES, Method
 from sonde.authority.tracking import EXPANSIONS, RECRAWLS
+from sonde.cli import Commands
 from sonde.cli.printing import print_table
 from sonde.cli.subcommand import subcommand
 from sonde.durations import seconds_from
@@ -39,7 +40,7 @@ _EXAMPLES = """examples:
 """
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Commands) -> None:
     """Add ``sonde authority`` with its three commands."""
     authority = subcommand(commands, "authority", "find or track the most cited nodes", _EXAMPLES)
     kinds = authority.add_subparsers(metavar="COMMAND", required=True, parser_class=type(authority))

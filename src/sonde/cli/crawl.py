@@ -10,6 +10,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from sonde.cli import Commands
 from sonde.cli.display import Display, display_for, duration, nouns_of
 from sonde.cli.ending import print_best, say_end
 from sonde.cli.printing import harmless
@@ -39,11 +40,10 @@ _TICK = 0.25
 _KEY = "~/.config/sonde/pseudonyms.key"
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands) -> None:
     """Add ``sonde crawl``."""
     parser = commands.add_parser(
         "crawl",
-        help="crawl the Web for a topic under a budget",
         description="Spend a budget of requests on the pages that promise most.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,

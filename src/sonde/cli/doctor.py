@@ -9,13 +9,13 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from typing import Any
 
 from sonde import kernels
+from sonde.cli import Commands
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Commands) -> None:
     """Add ``sonde doctor``."""
     parser = commands.add_parser(
         "doctor",
-        help="say what is installed and what is missing",
         description="Say what is installed, what is missing, and whether kernels are compiled.",
         epilog="example: sonde doctor --json",
     )

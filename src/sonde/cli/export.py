@@ -7,8 +7,8 @@ import io
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
+from sonde.cli import Commands
 from sonde.errors import InputError
 from sonde.sources.web.charset import decode
 from sonde.sources.web.decoding import BadEncoding, unpack
@@ -44,11 +44,10 @@ EXAMPLES = """examples:
 _HTML = ("text/html", "application/xhtml+xml")
 
 
-def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
+def add_parser(commands: Commands) -> None:
     """Add ``sonde export``."""
     parser = commands.add_parser(
         "export",
-        help="write a run for other programs",
         description="Write a run for other programs. Also while the crawl is going on: what is"
         " exported then is the run as it stood when the export began.",
         epilog=EXAMPLES,

@@ -6,8 +6,8 @@ import argparse
 import asyncio
 import signal
 from pathlib import Path
-from typing import Any
 
+from sonde.cli import Commands
 from sonde.cli.ask import names_from
 from sonde.errors import InputError
 from sonde.peers import Peer, Shelf
@@ -25,11 +25,10 @@ address can ask what the files say of a topic, and read their names, but not the
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
+def add_parser(commands: Commands) -> None:
     """Add ``sonde peer``."""
     parser = commands.add_parser(
         "peer",
-        help="share a folder of files with peers",
         description="Share a folder of text files as one peer of a network, until stopped.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
