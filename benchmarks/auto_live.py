@@ -17,8 +17,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sonde.crawling import assembly, book, crawl
+from sonde.crawling import crawl, logbook
 from sonde.explorer import Explorer
+from sonde.sources.web import visit
 
 SERVER = (
     "import asyncio, sys; from pathlib import Path; import web; asyncio.run(web.serve(Path({!r})))"
@@ -54,8 +55,8 @@ def measure(start: str, pages: int, estimator: str, topic: str) -> tuple[float, 
         (Explorer, "ask"),
         (Explorer, "tell"),
         (Explorer, "rank"),
-        (assembly, "page_words"),
-        (book, "pack"),
+        (visit, "page_words"),
+        (logbook, "pack_words"),
     ]
     kept = [getattr(owner, name) for owner, name in wrapped]
     for (owner, name), function in zip(wrapped, kept, strict=True):

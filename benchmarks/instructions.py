@@ -68,8 +68,9 @@ def work() -> list[Callable[[], object]]:
     from sonde.scorers.keywords import KeywordMatcher
     from sonde.seeds.selection import select
     from sonde.sources.graph import topical
-    from sonde.sources.web.reading import read
-    from sonde.sources.web.simhash import simhash, word_pairs
+    from sonde.sources.page import read_html
+    from sonde.sources.web.duplicates import simhash
+    from sonde.sources.web.traps import word_pairs
     from sonde.sources.words import link_words
 
     graph = topical(3_000, 30_000, seed=7)
@@ -119,7 +120,7 @@ def work() -> list[Callable[[], object]]:
             )
             for estimator in ESTIMATORS
         ),
-        lambda: [read(page, "https://example.org/a/b.html", 1_000) for page in pages],
+        lambda: [read_html(page, "https://example.org/a/b.html", 1_000) for page in pages],
         lambda: [plain(bytearray(wiki), len(wiki), lambda _: "") for _ in range(4)],
         lambda: [matcher.spans(text), simhash(text), word_pairs(text)],
         lambda: [link_words(prose(4), f"https://example.org/{word}") for word in vocabulary],

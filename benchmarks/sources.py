@@ -31,7 +31,7 @@ from social_server import POSTS, Network, Windows, read_posts
 
 from sonde.crawling import Crawl, Settled
 from sonde.estimators import DEFAULT
-from sonde.sources.web.page import read_page
+from sonde.sources.page import read_page
 
 ESTIMATORS = (
     "random", "bfs", "deg", "n", "e", "ne", "opic", "lnh", "mab:eps=0.1[n,e,ne,lnh]", DEFAULT,
@@ -167,8 +167,8 @@ def sizes(name: str, records: list[tuple[str, str]], marks: tuple[int, ...]) -> 
                 f"form:{site.url('/')}", seeds=[WORDS[name][0]], budget=mark, delay=0, **QUIET
             )
             crawl.run_to_end()
-            assert crawl.beginning is not None
-            facts = crawl.beginning.attached.facts()
+            assert crawl.session is not None
+            facts = crawl.session.hooks.facts()
             rows.append(
                 [
                     f"{mark:,}",

@@ -38,8 +38,8 @@ from sonde.lab.crawls import Crawl
 from sonde.lab.protocol import draw
 from sonde.lab.statistics import Mean, mean
 from sonde.metrics import hits_and_backtracks
+from sonde.net.urls import domain_of
 from sonde.sources.graph import Graph
-from sonde.sources.web.address import domain_of
 
 DATASETS = {
     "webkb": ("webkb-html.tar.xz", ("course", "student", "research", "project")),

@@ -226,7 +226,7 @@ def contend(name: str, start: str, pages: int) -> None:
 def idle(name: str) -> None:
     """What importing costs, which is no part of a page."""
     modules = {
-        "sonde": ["sonde.crawling", "sonde.crawling.web", "sonde.kernels"],
+        "sonde": ["sonde.crawling", "sonde.sources.web.source", "sonde.kernels"],
         "Scrapy": ["scrapy.crawler", "scrapy.linkextractors", "selectolax.lexbor"],
         "bare": ["aiohttp", "can_ada", "selectolax.lexbor", "uvloop"],
     }
@@ -241,7 +241,7 @@ def idle(name: str) -> None:
 def known_urls(count: int) -> None:
     """Resident memory with so many URLs known to the explorer and the book of a crawl. Every link
     has words of its own, as many as there can be."""
-    from sonde.crawling.book import Book
+    from sonde.crawling.logbook import Logbook
     from sonde.explorer import Explorer
     from sonde.records import Link, Spend, Visit
     from sonde.sources.words import link_words
@@ -249,7 +249,7 @@ def known_urls(count: int) -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         run = Run.create(Path(folder) / "run", {})
-        book = Book(Explorer(budget=10**9, grouped=True), run, Spend(requests=1))
+        book = Logbook(Explorer(budget=10**9, grouped=True), run, Spend(requests=1))
         book.add_seeds([("https://www.host-0.example/", "www.host-0.example")])
         made = 0
         while book.explorer.driver.known < count:

@@ -33,8 +33,8 @@ class Good:
     def facts(self) -> Any:
         return {"visits": 3}
 
-    def snapshot(self) -> Any:
-        return {"part": b"state"}
+    def leave(self) -> None:
+        self.left = True
 
     async def close(self) -> None:
         self.closed = True
@@ -100,8 +100,7 @@ class Facts(Good):
 
 
 class Leaves(Good):
-    def snapshot(self) -> Any:
-        return {"part": "text"}
+    leave = b"state"  # type: ignore[assignment]
 
 
 class Paced(Good):
@@ -135,7 +134,7 @@ class Closed(Good):
         (Insists(), "end it when take"),
         (Stubborn(), "goes on when it is cancelled"),
         (Facts(), "facts must give plain data"),
-        (Leaves(), "snapshot must give bytes"),
+        (Leaves(), "leave is not a method"),
         (Paced(), "pace has no closed"),
         (Closed(), "close is not a method"),
     ],

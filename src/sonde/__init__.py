@@ -4,8 +4,8 @@ The explorer decides (``Explorer``: ask and tell); ``crawl`` and ``Crawl`` drive
 Web or a source of one's own; ``simulate`` drives it over a recorded ``Graph``, as a live crawl
 would have gone.
 
-A name is imported when it is first used: whoever wants the explorer waits neither for an HTTP client
-nor for tables of recorded graphs, and carries the weight of neither.
+A name is imported when it is first used: whoever wants the explorer waits neither for a client
+of the Web nor for tables of recorded graphs, and carries the weight of neither.
 """
 
 from importlib import import_module

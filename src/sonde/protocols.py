@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -49,17 +49,7 @@ class Objective(Protocol):
 
 
 class Allowance(Protocol):
-    """What one visit may spend. A lease holds one request; whatever needs more takes more."""
-
-    @property
-    def lease(self) -> Lease:
-        """The lease that the visit settles."""
-        ...
-
-    @property
-    def depth(self) -> int:
-        """How many links the node is away from a seed."""
-        ...
+    """What may be spent: every request is taken before it is sent."""
 
     def take(self) -> bool:
         """Take one request before it is sent; ``False`` when the budget has none left.
@@ -73,11 +63,25 @@ class Allowance(Protocol):
         ...
 
 
+class VisitAllowance(Allowance, Protocol):
+    """What one visit may spend. A lease holds one request; whatever needs more takes more."""
+
+    @property
+    def lease(self) -> Lease:
+        """The lease that the visit settles."""
+        ...
+
+    @property
+    def depth(self) -> int:
+        """How many links the node is away from a seed."""
+        ...
+
+
 @runtime_checkable
 class Source(Protocol):
     """Where nodes come from: one method that visits a node."""
 
-    async def visit(self, node: Node, allowance: Allowance) -> Outcome:
+    async def visit(self, node: Node, allowance: VisitAllowance) -> Outcome:
         """Visit a node: a ``Visit``, a ``Failure`` or a ``Skip``.
 
         A source that calls ``allowance.take()`` is charged for what it took; for one that never
@@ -114,15 +118,30 @@ class Pace(Protocol):
         ...
 
 
+Value: TypeAlias = str | int | float | bytes | None
+"""What a column of a table holds."""
+
+
+class KeptPage(NamedTuple):
+    """What a run has kept of a page that was visited. ``fresh`` is what the source said of it;
+    ``archived`` the place of its response in the archive, if it is there."""
+
+    node: str
+    lease: int
+    final_url: str
+    status: int
+    fingerprint: int
+    canonical: str | None
+    flags: str
+    fresh: bool
+    archived: str | None
+
+
 class Keeper(Protocol):
     """What a source may leave with its run, and find there when the run is taken up again."""
 
     def recalled(self, part: str) -> bytes | None:
         """What was last kept under this name; ``None`` in a run where nothing was."""
-        ...
-
-    def visits(self) -> Iterator[tuple[Node, Visit]]:
-        """What was visited before, in the order of the log."""
         ...
 
     def keep(self, part: str, state: bytes) -> None:
@@ -131,6 +150,75 @@ class Keeper(Protocol):
 
     def commit(self) -> None:
         """Make safe now what was kept: before something is sent that rests on it."""
+        ...
+
+    def rows(self, table: str) -> Iterator[tuple[Value, ...]]:
+        """All rows of a table that the kind of source declares."""
+        ...
+
+    def write(self, table: str, rows: Sequence[Sequence[Value]], /) -> None:
+        """Write rows to such a table with the next commit; one with the same key is replaced."""
+        ...
+
+    def visits(self) -> Iterator[tuple[Node, Visit]]:
+        """What was visited before, in the order of the log."""
+        ...
+
+    def pages(self) -> Iterator[KeptPage]:
+        """What was kept of the pages visited before, in the order of the log."""
+        ...
+
+    def text(self, lease: int) -> str | None:
+        """The text that was kept of a page; ``None`` for none."""
+        ...
+
+    def retried(self) -> Iterator[tuple[str, int]]:
+        """Nodes that failed and went back to the frontier, and how often."""
+        ...
+
+
+WAITING, LEASED, VISITED, DROPPED = range(4)
+"""What became of a node."""
+
+
+class CrawlView(Protocol):
+    """What a source may see of the crawl that it is part of, and tell it besides outcomes."""
+
+    @property
+    def register(self) -> Register:
+        """All nodes seen so far, by number."""
+        ...
+
+    @property
+    def status(self) -> bytearray:
+        """What became of each node, by number: ``WAITING`` and so on."""
+        ...
+
+    @property
+    def reads_words(self) -> bool:
+        """Whether the model reads the words of links."""
+        ...
+
+    @property
+    def reads_urls(self) -> bool:
+        """Whether the model reads the places of links (see ``Link.place``)."""
+        ...
+
+    def number_of(self, node: Node, /) -> int | None:
+        """The number of a node; ``None`` for one never seen."""
+        ...
+
+    def became(self, node: Node, /) -> int | None:
+        """What became of a node; ``None`` for one never seen."""
+        ...
+
+    def refuse(self, node: str, reason: str, lease: int, /) -> None:
+        """A node was seen on a visit and will not be put on the frontier; the first reason
+        stays."""
+        ...
+
+    def clock(self, lease: Lease, group: Group, seconds: float, /) -> None:
+        """A request of a visit was answered after so many seconds by this group."""
         ...
 
 

@@ -41,7 +41,7 @@ ONE_REQUEST = Spend(requests=1)
 
 class Place(NamedTuple):
     """What a source knows of a link from its URL: where the target lives, and how the page's links
-    are spread over domains and basenames (``sonde.sources.web.place`` has the definitions)."""
+    are spread over domains and basenames (``sonde.sources.url_measures`` has the definitions)."""
 
     domain: Hashable
     basename: Hashable

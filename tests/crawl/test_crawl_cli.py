@@ -19,7 +19,7 @@ from sonde import cli
 from sonde.cli import demo
 from sonde.crawling import Settings, read_config
 from sonde.errors import InputError
-from sonde.store.reading import DATABASE
+from sonde.store.reader import DATABASE
 
 POLITE_OFF = ["--delay", "0", "--per-host", "8", "--allow-private", "--contact", "me@a.example"]
 

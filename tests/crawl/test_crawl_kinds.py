@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from sonde.cli import main
-from sonde.crawling import Crawl, kinds
+from sonde.crawling import Crawl
 from sonde.errors import InputError
 from sonde.protocols import Allowance
 from sonde.records import Link, Outcome, Visit
-from sonde.sources import Kind, kind_from
-from sonde.sources.kind import Equipment
+from sonde.sources import Kind, kind_from, kinds
+from sonde.sources.context import SourceContext
 
 
 class Numbers:
@@ -39,7 +39,7 @@ class CounterOptions:
     start: int = 0
 
 
-class Counter(Kind):
+class Counter(Kind[CounterOptions]):
     """Keeps how often it was visited, by itself."""
 
     name = "counter"
@@ -47,16 +47,16 @@ class Counter(Kind):
     options = CounterOptions
     defaults = {"concurrency": 1, "estimator": "bfs"}  # noqa: RUF012
 
-    def seeds(self, options: Any, topic: str | None) -> list[str]:
+    def seeds(self, options: CounterOptions, topic: str | None) -> list[str]:
         return [str(options.start)]
 
-    def make(self, options: Any, equipment: Equipment) -> CounterSource:
-        return CounterSource(equipment)
+    def make(self, options: CounterOptions, context: SourceContext) -> CounterSource:
+        return CounterSource(context)
 
 
 class CounterSource:
-    def __init__(self, equipment: Equipment) -> None:
-        self.keeper = equipment.keeper
+    def __init__(self, context: SourceContext) -> None:
+        self.keeper = context.keeper
         self.count = 0
         self.seen: list[str] = []
         self.closed = False
@@ -105,9 +105,9 @@ def test_what_a_source_keeps_is_there_on_resume(tmp_path: Path) -> None:
     Crawl("counter:", options={"start": 7}, path=folder, budget=5).run_to_end()
     again = Crawl.resume(folder, budget="+5")
     again.run_to_end()
-    assert again.beginning is not None
-    assert again.beginning.notice == "recalled"
-    source = again.beginning.attached.source
+    assert again.session is not None
+    assert again.session.notice == "recalled"
+    source = again.session.hooks.source
     assert isinstance(source, CounterSource)
     assert source.count == 10
     assert source.closed

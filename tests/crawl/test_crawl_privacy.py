@@ -20,8 +20,8 @@ from warcio.archiveiterator import ArchiveIterator
 from sonde.cli import main
 from sonde.crawling import Crawl
 from sonde.errors import InputError
+from sonde.net.secret import Secret
 from sonde.sources.pseudonyms import Pseudonyms
-from sonde.sources.web.secret import Secret
 
 FAST: dict[str, Any] = {
     "topic": "tide gauge",

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-import shutil
 import sqlite3
 import subprocess
 import sys
 import zlib
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +19,15 @@ import pytest
 from aiohttp import web
 from crawl_sites import FAST, Site, tree
 
-from sonde.cli.hindsight import explorer_of, retold
-from sonde.crawling import Crawl, book
-from sonde.crawling.beginning import resumed_run
+from sonde.crawling import Crawl, logbook
+from sonde.crawling.setup import resumed_run
 from sonde.errors import InputError, StoreError
 from sonde.explorer import Explorer
 from sonde.protocols import Allowance
 from sonde.records import Failure, Link, Node, Outcome, Place, Spend, Visit
-from sonde.store.reading import DATABASE, RunReader
+from sonde.store.checkpoints import KEPT
+from sonde.store.reader import DATABASE, RunReader
 from sonde.store.run import Run
-from sonde.store.schema import VERSION
 
 VICTIM = Path(__file__).with_name("crawl_victim.py")
 
@@ -62,8 +60,14 @@ def victim() -> Iterator[Victim]:
 
 def state(explorer: Explorer, picks: int = 40) -> object:
     """All that can be seen of an explorer: its books, its dice, and what it would pick next."""
-    driver, account = explorer.driver, explorer.driver.account
-    seen = (explorer.total, explorer.visits, driver.known, explorer.frontier_size, driver.dice)
+    account = explorer.driver.account
+    seen = (
+        explorer.total,
+        explorer.visits,
+        explorer.driver.known,
+        explorer.frontier_size,
+        explorer.driver.dice,
+    )
     following = [(lease.node, lease.predicted) for lease in explorer.ask(picks)]
     return seen, account.spent, account.budget, following
 
@@ -117,20 +121,20 @@ def test_killed_at_many_points(tmp_path: Path, concurrency: int, estimator: str)
 def _told_again(folder: Path) -> object:
     begun = resumed_run(folder, None, {}, 1000, {"delay": 0})
     try:
-        return state(begun.book.explorer)
+        return state(begun.logbook.explorer)
     finally:
         begun.run.abandon()
         begun.run.journal.let_go()
 
 
-@pytest.mark.parametrize("snapshots", [False, True])
+@pytest.mark.parametrize("checkpoints", [False, True])
 def test_the_log_gives_the_state_that_wrote_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshots: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checkpoints: bool
 ) -> None:
     """Model, dice and books after a live crawl are those of its log, for every estimator, told
-    from the start or from the last snapshot on."""
-    if snapshots:
-        monkeypatch.setattr(book, "SNAPSHOT_EVERY", 20)
+    from the start or from the last checkpoint on."""
+    if checkpoints:
+        monkeypatch.setattr(logbook, "CHECKPOINT_EVERY", 20)
     with Site(tree(700, 6), hosts=4) as site:
         seeds = [site.url("/0", host) for host in (1, 2, 3, 4)]
         for number, estimator in enumerate(
@@ -155,21 +159,18 @@ def test_the_log_gives_the_state_that_wrote_it(
                 **{**FAST, "delay": 0.001, "per_host": 2},
             )
             crawl.run_to_end()
-            assert crawl.beginning is not None
-            explorer = crawl.beginning.book.explorer
+            assert crawl.session is not None
+            explorer = crawl.session.logbook.explorer
             explorer.driver.account.budget = type(explorer.driver.account.budget)(requests=1000)
             assert state(explorer) == _told_again(folder)
             with RunReader(folder) as run:
-                found = run.one("SELECT log_seq FROM snapshots WHERE part = 'explorer'")
+                taken = [seq for seq, _ in run.checkpoints(None)]
                 last = run.count("SELECT max(seq) FROM log")
-            assert (found is not None) == snapshots
-            if found is not None:
-                assert 0 < found[0] < last
+            assert len(taken) == (KEPT if checkpoints else 0)
+            assert all(0 < seq < last for seq in taken)
 
 
 def test_round_trips_are_logged_with_what_they_brought(tmp_path: Path) -> None:
-    """And those of older runs, which had rows of their own, are told the same."""
-
     async def moved(request: web.Request) -> web.StreamResponse:
         if request.path == "/old":
             raise web.HTTPFound(f"http://127.0.0.2:{site.port}/0")
@@ -178,37 +179,17 @@ def test_round_trips_are_logged_with_what_they_brought(tmp_path: Path) -> None:
     with Site(moved, hosts=2) as site:
         settings = FAST | {"budget": 60, "estimator": "url+lnh:rtt=3"}
         Crawl([site.url("/old"), site.url("/7", 2)], path=tmp_path / "run", **settings).run_to_end()
-    shutil.copytree(tmp_path / "run", tmp_path / "older")
-    with closing(sqlite3.connect(tmp_path / "older" / DATABASE)) as database, database:
-        rows = database.execute(
-            "SELECT seq, host, data FROM log JOIN nodes ON nodes.number = log.node"
-            " WHERE kind = 'settle' AND data IS NOT NULL ORDER BY seq DESC"
-        ).fetchall()
-        trips = [trip for _, _, data in rows for trip in json.loads(data)["rtt"]]
-        assert len(trips) == 60
-        assert [trip[0] for trip in trips if isinstance(trip, list)] == [f"127.0.0.2:{site.port}"]
-        assert all(0 < (trip if isinstance(trip, int) else trip[1]) < 5e6 for trip in trips)
-        database.execute("UPDATE log SET seq = -10 * seq")
-        database.execute("UPDATE log SET seq = -seq")
-        for seq, host, data in rows:
-            told = json.loads(data)
-            for place, trip in enumerate(told.pop("rtt")):
-                answered, micros = (host, trip) if isinstance(trip, int) else trip
-                older = json.dumps({"host": answered, "seconds": micros / 1e6})
-                database.execute(
-                    "INSERT INTO log VALUES (?, 'rtt', NULL, NULL, ?)",
-                    (10 * seq - 5 + place, older),
-                )
-            database.execute(
-                "UPDATE log SET data = ? WHERE seq = ?",
-                (json.dumps(told) if told else None, 10 * seq),
-            )
-    assert _told_again(tmp_path / "older") == _told_again(tmp_path / "run")
+    with RunReader(tmp_path / "run") as run:
+        rows = run.rows("SELECT data FROM log WHERE kind = 'settle' AND data IS NOT NULL")
+        trips = [trip for (data,) in rows for trip in json.loads(data)["rtt"]]
+    assert len(trips) == 60
+    assert [trip[0] for trip in trips if isinstance(trip, list)] == [f"127.0.0.2:{site.port}"]
+    assert all(0 < (trip if isinstance(trip, int) else trip[1]) < 5e6 for trip in trips)
 
 
 def test_round_trips_stand_beside_what_else_is_said_of_a_visit(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", {})
-    told = book.Book(Explorer("url", grouped=True), run, Spend(requests=1))
+    told = logbook.Logbook(Explorer("url", grouped=True), run, Spend(requests=1))
     told.add_seeds([("http://a.example/", "a.example")])
     lease = told.ask(None)
     assert lease is not None
@@ -265,9 +246,9 @@ def test_killed_and_resumed_equals_uninterrupted(tmp_path: Path, estimator: str)
             await asyncio.sleep(0.001)
         if not task.done():
             await asyncio.sleep(0.02)  # the next lease, which its source will not answer
-            assert crawl.beginning is not None
-            crawl.beginning.run.abandon()
-            crawl.beginning.run.journal.let_go()
+            assert crawl.session is not None
+            crawl.session.run.abandon()
+            crawl.session.run.journal.let_go()
             task.cancel()
             with pytest.raises((sqlite3.ProgrammingError, StoreError, asyncio.CancelledError)):
                 await task
@@ -304,25 +285,6 @@ def test_a_second_process_is_turned_away(tmp_path: Path) -> None:
     Run.open(tmp_path / "run").close()
     with pytest.raises(InputError, match="already holds a run"):
         Run.create(tmp_path / "run", {})
-
-
-def test_a_run_of_the_first_version_goes_on(tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    with Site(tree(60, 4)) as site:
-        settings = FAST | {"estimator": "lnh"}
-        Crawl(site.url("/0"), path=folder, budget=10, **settings).run_to_end()
-        database = sqlite3.connect(folder / DATABASE)
-        database.execute("ALTER TABLE pages DROP COLUMN places")
-        database.execute("ALTER TABLE pages DROP COLUMN words")
-        database.execute("PRAGMA user_version = 1")
-        database.close()
-        with RunReader(folder) as run:  # looked at as it is
-            assert len(list(retold(run, explorer_of(run)))) > 10
-        result = Crawl.resume(folder, budget="+10", delay=0).run_to_end()
-    assert result.requests == 20
-    with RunReader(folder) as run:
-        assert run.one("PRAGMA user_version") == (VERSION,)
-        assert run.count("SELECT count(*) FROM pages WHERE places IS NULL") == result.visits
 
 
 def test_a_newer_database_is_left_alone(tmp_path: Path) -> None:
@@ -396,8 +358,8 @@ def test_a_torn_warc_tail_is_cut_and_said(tmp_path: Path) -> None:
             file.write(warc.read_bytes()[:100])
         crawl = Crawl.resume(folder, budget="+5")
         crawl.run_to_end()
-        assert crawl.beginning is not None
-        assert "half-written" in crawl.beginning.notice
+        assert crawl.session is not None
+        assert "half-written" in crawl.session.notice
         assert warc.stat().st_size > whole
 
 
@@ -434,9 +396,9 @@ def test_a_scorer_that_learns_goes_on_from_what_it_learned(tmp_path: Path) -> No
         Crawl(site.url("/0"), path=tmp_path / "run", budget=17, **settings).run_to_end()
         parts = Crawl.resume(tmp_path / "run", budget=40)
         parts.run_to_end()
-        assert whole.beginning is not None
-        assert parts.beginning is not None
-        left, right = whole.beginning.attached.source, parts.beginning.attached.source
+        assert whole.session is not None
+        assert parts.session is not None
+        left, right = whole.session.hooks.source, parts.session.hooks.source
         assert left.scorer.state() == right.scorer.state()  # type: ignore[attr-defined]
         assert whole.result is not None
         assert parts.result is not None
@@ -451,15 +413,20 @@ def test_what_places_have_said_is_known_again_after_a_kill(
     with Site(tree(60, 4)) as site:
         Crawl(site.url("/0"), path=folder, budget=30, **(FAST | keeps)).run_to_end()
         database = sqlite3.connect(folder / DATABASE)
-        (left,) = database.execute("SELECT state FROM snapshots WHERE part = 'traps'").fetchone()
-        database.execute("DELETE FROM snapshots WHERE part = 'traps'")  # as a kill would leave it
+        (left,) = database.execute(
+            "SELECT state FROM snapshots WHERE part = 'source:traps'"
+        ).fetchone()
+        database.execute(
+            "DELETE FROM snapshots WHERE part = 'source:traps'"
+        )  # as a kill would leave it
         database.commit()
         database.close()
-        beginning = resumed_run(folder, None, {}, None, {})
+        session = resumed_run(folder, None, {}, None, {})
         try:
-            source: Any = beginning.attached.source
-            assert json.loads(zlib.decompress(left))["read"]
-            assert zlib.decompress(source.memory.state()) == zlib.decompress(left)
+            source: Any = session.hooks.source
+            kept = json.loads(zlib.decompress(left))
+            assert kept["traps"]["read"]
+            assert source.access.traps.state() == kept["traps"]
         finally:
-            asyncio.run(beginning.attached.close())
-            beginning.run.close()
+            asyncio.run(session.hooks.close())
+            session.run.close()

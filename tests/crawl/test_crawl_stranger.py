@@ -19,11 +19,11 @@ from crawl_sites import Site, html, prose, tree
 from rich.console import Console
 
 from sonde.cli import main
-from sonde.cli.display import JsonDisplay, LineDisplay, LiveDisplay, display_for
+from sonde.cli._progress import JsonDisplay, LineDisplay, LiveDisplay, display_for
 from sonde.crawling import Crawl, Progress, Settled
-from sonde.crawling.scope import Scope
 from sonde.errors import InputError
-from sonde.store.reading import RunReader
+from sonde.sources.web.gate import Scope
+from sonde.store.reader import RunReader
 
 POLITE_OFF = ["--delay", "0", "--per-host", "8", "--contact", "me@a.example"]
 

@@ -22,7 +22,7 @@ from crawl_sites import FAST, Site, html, prose
 from sonde.crawling import Crawl
 from sonde.estimators.features import with_ingredients
 from sonde.store.export import export_parquet
-from sonde.store.reading import RunReader
+from sonde.store.reader import RunReader
 
 HOSTS = ("a.co.uk", "www.a.co.uk", "me.github.io", "bücher.example", "shop.bücher.example")
 DOMAINS = ("a.co.uk", "me.github.io", "xn--bcher-kva.example", "example.org")
@@ -136,8 +136,8 @@ def test_features_are_what_the_definitions_say(
         keys = [part(each) for each in dict.fromkeys(links[page])]
         return keys.count(part(target)) / len(keys) / len(set(keys))
 
-    assert crawl.beginning is not None
-    explorer = crawl.beginning.book.explorer
+    assert crawl.session is not None
+    explorer = crawl.session.logbook.explorer
     table: Any = explorer._state.model.frontier
     columns = with_ingredients(explorer.estimator.features())
     live = np.flatnonzero(np.asarray(table.row_live)[: table.rows])

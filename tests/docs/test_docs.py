@@ -20,8 +20,8 @@ from docs.pages import ROOT, Block, blocks, commands, matches, pages, run_page
 from sonde import cli
 from sonde.crawling.events import STOPS
 from sonde.crawling.settings import Settings
+from sonde.net.exchange import REASONS
 from sonde.sources.social.description import read_description
-from sonde.sources.web.exchange import REASONS
 
 DOCS = ROOT / "docs"
 MOST_NOT_RUN = 40

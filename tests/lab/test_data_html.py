@@ -19,7 +19,7 @@ from sonde.errors import InputError
 from sonde.lab.data import Recipe, build
 from sonde.lab.data.topics import Topics
 from sonde.scorers import KeywordScorer
-from sonde.sources.web.page import read_page
+from sonde.sources.page import read_page
 
 PAGES = {
     "index.html": "<p>Jazz and <a href='a/one.html'>more jazz</a> <a href='a/'>folder</a>",

@@ -20,7 +20,7 @@ from sonde.crawling import Crawl, Settled, Stopped
 from sonde.peers import gossip
 from sonde.sources.graph import Graph
 from sonde.sources.peers import exchange
-from sonde.store.reading import RunReader
+from sonde.store.reader import RunReader
 from sonde.store.summary import reasons, totals
 
 SIZE = 14

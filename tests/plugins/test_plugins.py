@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from sonde.cli import main
-from sonde.store.reading import RunReader
+from sonde.store.reader import RunReader
 from sonde.store.summary import totals
 
 PACKAGE = Path(__file__).with_name("modules")

@@ -20,13 +20,12 @@ from sonde.scorers import (
     KeywordScorer,
     PatternScorer,
     Scores,
-    f,
+    log_count,
     scorer_from,
 )
 from sonde.scorers.classifier import ClassifierScorer
 from sonde.scorers.embedding import EmbeddingScorer
-from sonde.sources.web.page import Page, read_page
-from sonde.sources.web.reading import PageLink
+from sonde.sources.page import Page, PageLink, read_page
 
 TEXTS = ["the sea level rises", "the tide gauge and the sea", "a cake recipe", "sugar and cake"]
 
@@ -65,7 +64,7 @@ def test_bm25_state_restores() -> None:
 
 def test_pattern() -> None:
     scores = PatternScorer(r"(?i)SEA|l\w+l|x*").score(PAGE)
-    assert scores == Scores(f(2), [f(2), 0.0])
+    assert scores == Scores(log_count(2), [log_count(2), 0.0])
     with pytest.raises(InputError, match="regular expression"):
         PatternScorer("(")
 

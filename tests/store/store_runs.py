@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from sonde.crawling.book import Book
+from sonde.crawling.keeper import RunKeeper
+from sonde.crawling.logbook import Logbook
+from sonde.crawling.retelling import Entry, Nodes, Parts, explorer_of_run
 from sonde.explorer import Explorer
+from sonde.net.exchange import Exchange
 from sonde.records import Failure, Link, Outcome, Spend
 from sonde.sources.facts import PageFacts, PageVisit
-from sonde.sources.web.exchange import Exchange
-from sonde.store.reading import PAGES
+from sonde.sources.web.kind import Web as WebKind
+from sonde.store.codec import pack_text
+from sonde.store.reader import PAGES, RunReader
 from sonde.store.run import Run
 from sonde.store.warc import WarcWriter
 
@@ -79,7 +82,7 @@ def exchange(address: str, body: bytes, *, coding: str = "") -> Exchange:
 
 
 class Recorder:
-    """Crawls a ``Web`` through a real book, so that every row is as a crawl writes it."""
+    """Crawls a ``Web`` through a real logbook, so that every row is as a crawl writes it."""
 
     def __init__(
         self, folder: Path, budget: int, web: Web = SMALL, keep: str = "pages", **settings: Any
@@ -88,22 +91,24 @@ class Recorder:
         self.keep = keep
         self.paths = {url(path): path for path in (*web.pages, *web.broken)}
         chosen: dict[str, Any] = {"estimator": "lnh", "seed": 3, "budget": budget} | settings
-        self.run = Run.create(folder, {"topic": "tides"} | chosen)
+        kind = {"grouped": True, "nouns": ["page", "pages"]}
+        self.run = Run.create(folder, {"topic": "tides", "source": "web", "kind": kind} | chosen)
+        self.keeper = RunKeeper(self.run, WebKind.tables)
         self.explorer = Explorer(grouped=True, **chosen)
-        self.book = Book(self.explorer, self.run, Spend(requests=1))
+        self.logbook = Logbook(self.explorer, self.run, Spend(requests=1))
         self.warc = WarcWriter(folder / PAGES) if keep == "pages" else None
-        self.book.add_seeds([(url("/"), host(url("/")))])
+        self.logbook.add_seeds([(url("/"), host(url("/")))])
 
     def step(self) -> bool:
         """One lease and its outcome, committed."""
-        lease = self.book.ask(None)
+        lease = self.logbook.ask(None)
         if lease is None:
             return False
-        self.run.journal.commit()
-        self.book.tell(lease, self.outcome(str(lease.node)), 0.5)
+        self.logbook.commit()
+        self.logbook.tell(lease, self.outcome(str(lease.node)), 0.5)
         row = (lease.group, lease.number, 0, 2000, 0.1, 0.01, 1.0)
-        self.run.journal.add("hosts", row)
-        self.run.journal.commit()
+        self.keeper.write("hosts", [row])
+        self.logbook.commit()
         return True
 
     def outcome(self, address: str) -> Outcome:
@@ -124,7 +129,7 @@ class Recorder:
             etag='"tag"',
             rtt=0.1,
             flags="needs-script" if path == "/news" else "",
-            text=zlib.compress(f"The text of {path}".encode()) if self.keep == "text" else None,
+            text=pack_text(f"The text of {path}") if self.keep == "text" else None,
             warc=place,
         )
         return PageVisit(
@@ -149,6 +154,15 @@ class Recorder:
         if self.warc is not None:
             self.warc.close()
         self.run.abandon()
+
+
+def told_again(run: RunReader, *, from_start: bool = True) -> tuple[Explorer, list[Entry]]:
+    """The explorer of a run, told its log, and the entries that it heard."""
+    explorer = explorer_of_run(run)
+    parts = Parts(explorer)
+    nodes = Nodes(run.database, grouped=explorer.driver.grouped)
+    since = 0 if from_start else parts.restore(run, nodes)
+    return explorer, list(parts.retell(run, nodes, since))
 
 
 def make_run(

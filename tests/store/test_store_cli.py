@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from store_runs import Recorder, Web, make_run, url
+from store_runs import Recorder, Web, make_run, told_again, url
 
 from sonde import cli
 from sonde.budgets import Budget
-from sonde.cli.hindsight import explorer_of, hindsight, retold
-from sonde.cli.printing import amount, harmless, number, print_table
+from sonde.cli._print import amount, harmless, number, print_table
+from sonde.crawling.retelling import moments
 from sonde.errors import InputError
 from sonde.records import Failure, Spend
-from sonde.store.reading import RunReader
+from sonde.store.reader import RunReader
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,7 @@ def test_show_of_a_run_that_has_just_begun(
     recorder = Recorder(tmp_path / "run", 5)
     recorder.run.journal.commit()
     assert "not finished" in said(capsys, "show", str(tmp_path / "run"))
-    assert recorder.book.ask(None) is not None
+    assert recorder.logbook.ask(None) is not None
     recorder.run.journal.commit()
     assert "1 requests in flight" in said(capsys, "show", str(tmp_path / "run"))
     recorder.abandon()
@@ -105,8 +105,8 @@ def test_what_a_power_cut_took_counts_as_spent(
 ) -> None:
     recorder = Recorder(tmp_path / "run", 5)
     recorder.step()
-    recorder.book.spend(Spend(requests=2), "lost")
-    recorder.book.raise_budget(Budget(requests=50))
+    recorder.logbook.spend(Spend(requests=2), "lost")
+    recorder.logbook.raise_budget(Budget(requests=50))
     recorder.close()
     found = told(capsys, "show", str(tmp_path / "run"))
     assert (found["requests"], found["budget"]) == (3, 50)
@@ -181,9 +181,9 @@ def test_explain_a_page_to_be_asked_again(
 ) -> None:
     recorder = Recorder(tmp_path / "run", 9)
     recorder.step()
-    lease = recorder.book.ask(None)
+    lease = recorder.logbook.ask(None)
     assert lease is not None
-    recorder.book.tell(lease, Failure("timeout", retry=True, spent=Spend(requests=1)))
+    recorder.logbook.tell(lease, Failure("timeout", retry=True, spent=Spend(requests=1)))
     recorder.close(stop="interrupted")
     text = said(capsys, "explain", str(tmp_path / "run"), str(lease.node))
     assert "still on the frontier" in text
@@ -213,16 +213,18 @@ def test_the_log_told_anew_is_the_explorer_that_wrote_it(tmp_path: Path, estimat
     web = Web({"/": (1.0, [("/1", 1.0), ("/3", 0.5)]), **pages})
     written = make_run(tmp_path / "run", budget=15, web=web, estimator=estimator).explorer
     with RunReader(tmp_path / "run") as run:
-        explorer = explorer_of(run)
-        asked = [entry.lease for entry in retold(run, explorer) if entry.kind == "lease"]
+        explorer, entries = told_again(run)
+        asked = [entry for entry in entries if entry.kind == "lease"]
         assert len(asked) == 15
         assert explorer.driver.dice == written.driver.dice
         assert (explorer.total, explorer.visits) == (written.total, written.visits)
         assert explorer.frontier_size == written.frontier_size
-        for lease in asked:
+        for entry in asked:
+            lease, number = entry.lease, entry.number
             assert lease is not None
+            assert number is not None
             if lease.arm >= 0 and lease.predicted is not None:
-                last = hindsight(run, explorer_of(run), str(lease.node), lease.number)[-1]
+                last = moments(run, number, before=entry.seq)[-1]
                 assert last.opinions[lease.arm].estimate == lease.predicted
 
 

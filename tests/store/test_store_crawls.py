@@ -18,17 +18,18 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from store_runs import told_again
 
 from sonde import cli
 from sonde.cli import explain, export, show
-from sonde.cli.hindsight import explorer_of, hindsight, retold
 from sonde.crawling import Crawl, CrawlResult
+from sonde.crawling.retelling import moments
 from sonde.errors import InputError
 from sonde.simulation import simulate
 from sonde.sources.graph import Graph
 from sonde.store import summary
-from sonde.store.reading import RunReader
-from sonde.store.tracing import trace
+from sonde.store.reader import RunReader
+from sonde.store.trace import trace
 from sonde.store.warc import WarcWriter
 from sonde.store.warcreader import read_archived
 
@@ -181,14 +182,15 @@ def test_another_library_reads_the_archive(folder: Path) -> None:
 
 def test_predictions_are_found_again_by_telling_the_log(result: CrawlResult, folder: Path) -> None:
     with RunReader(folder) as run:
-        explorer = explorer_of(run)
-        leases = [entry.lease for entry in retold(run, explorer) if entry.kind == "lease"]
+        explorer, entries = told_again(run)
         assert explorer.total == result.total
         assert explorer.driver.account.spent.requests == result.requests
-        picked = [lease for lease in leases if lease is not None and lease.arm >= 0]
+        asked = [(each, each.lease) for each in entries if each.kind == "lease" and each.lease]
+        picked = [(entry, lease) for entry, lease in asked if lease.arm >= 0]
         assert picked
-        for lease in picked[:: max(1, len(picked) // 5)]:
-            moment = hindsight(run, explorer_of(run), str(lease.node), lease.number)[-1]
+        for entry, lease in picked[:: max(1, len(picked) // 5)]:
+            assert entry.number is not None
+            moment = moments(run, entry.number, before=entry.seq)[-1]
             assert moment.opinions[lease.arm].estimate == lease.predicted
 
 
@@ -258,8 +260,8 @@ def test_a_crawl_goes_on_after_its_archive_was_cut(tmp_path: Path, port: int) ->
         file.write(archive.read_bytes()[:50])  # a record of which only the beginning is there
     crawl = Crawl.resume(tmp_path / "cut", budget="+10")
     crawl.run_to_end()
-    assert crawl.beginning is not None
-    assert "half-written" in crawl.beginning.notice
+    assert crawl.session is not None
+    assert "half-written" in crawl.session.notice
     with RunReader(tmp_path / "cut") as run:
         assert summary.totals(run).requests <= 25
         for (place,) in run.rows("SELECT warc FROM pages"):

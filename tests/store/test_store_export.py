@@ -17,9 +17,9 @@ from sonde.cli import export
 from sonde.errors import InputError
 from sonde.simulation import simulate
 from sonde.sources.graph import Graph
+from sonde.store.atomic import new_file, new_folder
 from sonde.store.export import export_graph, export_graphml, export_parquet
-from sonde.store.reading import RunReader
-from sonde.store.replacing import new_file, new_folder
+from sonde.store.reader import RunReader
 from sonde.store.warc import WarcWriter
 from sonde.store.warcreader import read_archived
 
@@ -91,7 +91,7 @@ def test_the_graph_of_a_run_without_links(tmp_path: Path) -> None:
 def test_a_million_urls_are_not_needed_to_fill_several_batches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sonde.store.tables.BATCH", 20)
+    monkeypatch.setattr("sonde.store.run_tables.BATCH", 20)
     pages = {"/": (1.0, [(f"/{number}", number / 8) for number in range(60)])}
     pages |= {f"/{number}": (1.0, [("/", 0.5), (f"/{number + 1}", 1.0)]) for number in range(60)}
     make_run(tmp_path / "run", budget=40, web=Web(pages))

@@ -13,14 +13,13 @@ from hypothesis import strategies as st
 from store_runs import SMALL, Recorder, make_run, url
 
 from sonde.errors import InputError
-from sonde.records import Link, Visit
+from sonde.records import Link
 from sonde.store import summary
-from sonde.store.history import entries, nodes
-from sonde.store.reading import DATABASE, RunReader
+from sonde.store.codec import pack_words, unpack_words
+from sonde.store.reader import DATABASE, RunReader
 from sonde.store.run import Run
 from sonde.store.schema import VERSION
-from sonde.store.tracing import trace
-from sonde.store.wording import pack, unpack
+from sonde.store.trace import trace
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +120,7 @@ def test_reading_does_not_disturb_writing_nor_see_it(tmp_path: Path) -> None:
 
 def test_a_lease_in_flight(tmp_path: Path) -> None:
     recorder = Recorder(tmp_path / "run", 6)
-    lease = recorder.book.ask(None)
+    lease = recorder.logbook.ask(None)
     assert lease is not None
     recorder.run.journal.commit()
     with RunReader(tmp_path / "run") as run:
@@ -238,33 +237,19 @@ def test_a_damaged_database_is_said_to_be_one(folder: Path, tmp_path: Path) -> N
         summary.totals(run)
 
 
-def test_a_run_of_the_first_version_is_read_and_taken_up(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Without words and places: reading leaves it as it is, opening it brings it up to date."""
-    make_run(tmp_path / "run")
+def test_an_older_version(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path / "run")
     with closing(sqlite3.connect(tmp_path / "run" / DATABASE)) as database, database:
-        database.execute("ALTER TABLE pages DROP COLUMN words")
-        database.execute("ALTER TABLE pages DROP COLUMN places")
-        database.execute("PRAGMA user_version = 1")
+        database.execute(f"PRAGMA user_version = {VERSION - 1}")
     database.close()
-    with RunReader(tmp_path / "run") as run:
-        told = [entry.outcome for entry in entries(run.database, nodes(run.database))]
-        assert run.one("PRAGMA user_version") == (1,)
-    assert any(isinstance(outcome, Visit) and outcome.links for outcome in told)
-    opened = Run.open(tmp_path / "run")
-    try:
-        assert opened.database.execute("PRAGMA user_version").fetchone() == (VERSION,)
-        assert opened.database.execute("SELECT max(words) FROM pages").fetchone() == (None,)
-        again = [entry.outcome for entry in entries(opened.database, nodes(opened.database))]
-    finally:
-        opened.abandon()
-        opened.journal.let_go()
-    assert again == told
+    with pytest.raises(InputError, match="an older sonde"):
+        RunReader(tmp_path / "run")
+    with pytest.raises(InputError, match="an older sonde"):
+        Run.open(tmp_path / "run")
 
 
 @given(st.lists(st.lists(st.binary(min_size=2, max_size=2), max_size=4).map(b"".join), max_size=6))
 def test_words_are_read_back_as_they_were_packed(words: list[bytes]) -> None:
-    packed = pack([Link(str(number), words=each) for number, each in enumerate(words)])
-    assert unpack(packed, len(words)) == words
+    packed = pack_words([Link(str(number), words=each) for number, each in enumerate(words)])
+    assert unpack_words(packed, len(words)) == words
     assert (packed is None) == (not any(words))

@@ -10,7 +10,7 @@ from store_runs import make_run, url
 
 from sonde.cli import main
 from sonde.cli.known import known_of
-from sonde.store.reading import RunReader
+from sonde.store.reader import RunReader
 
 
 def test_seeds_of_a_run_are_pages_that_it_crawled(

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from store_runs import exchange
 
 from sonde.errors import InputError, StoreError
-from sonde.sources.web.exchange import Exchange
+from sonde.net.exchange import Exchange
 from sonde.store import warc
 from sonde.store.warc import WarcWriter
-from sonde.store.warcfiles import Place, numbered, tail_of
+from sonde.store.warcfiles import RecordPlace, numbered, tail_of
 from sonde.store.warcreader import read_archived
 
 warcio = pytest.importorskip("warcio.archiveiterator", reason="warcio is the independent reader")
@@ -172,7 +172,7 @@ def test_a_known_place_makes_no_difference(
     data = path.read_bytes()
     length = round(share * len(data))
     path.write_bytes(data[:length])
-    with WarcWriter(folder, since=str(Place(path.name, ends[since]))):
+    with WarcWriter(folder, since=str(RecordPlace(path.name, ends[since]))):
         pass
     sound = max(end for end in ends if end <= length)
     if sound == 0:  # not even the warcinfo: it is written anew
@@ -202,7 +202,7 @@ def test_rotation(tmp_path: Path) -> None:
             for number in range(6)
         ]
     assert numbered(tmp_path) == [1, 2, 3]
-    assert [Place.parse(place).name[6:11] for place in places] == [
+    assert [RecordPlace.parse(place).name[6:11] for place in places] == [
         "00001", "00001", "00002", "00002", "00003", "00003",
     ]  # fmt: skip
     for number in numbered(tmp_path):

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from sonde.crawling import Crawl
-from sonde.crawling.assembly import HTML
-from sonde.crawling.beginning import Intent
-from sonde.crawling.kinds import chosen
-from sonde.crawling.loop import new_loop
+from sonde.crawling.crawler import new_loop
+from sonde.crawling.setup import CrawlRequest
+from sonde.net.urls import origin_of
 from sonde.scorers.document import Document, Scores
-from sonde.sources.web.address import origin_of
-from sonde.store.reading import RunReader
+from sonde.sources.kinds import chosen
+from sonde.sources.web.visit import HTML
+from sonde.store.reader import RunReader
 
 
 @dataclass(frozen=True)
@@ -81,12 +81,12 @@ class _Notebook:
 def checked(url: str, **settings: Any) -> str:
     """The URL as a poll spells it. Whatever is wrong with it or with the settings is found here,
     before anybody is asked."""
-    (start,) = Intent.of(chosen([url], {}), {"scorer": _Notebook(), **settings}).seeds
+    (start,) = CrawlRequest.of(chosen([url], {}), {"scorer": _Notebook(), **settings}).seeds
     return start
 
 
 def poll(url: str, budget: int, **settings: Any) -> Poll:
-    """Poll a site with so many requests, breadth first. ``settings`` are those of a crawl."""
+    """Poll a site with a budget of requests, breadth first. ``settings`` are those of a crawl."""
     with asyncio.Runner(loop_factory=new_loop) as runner:
         return runner.run(polled(url, budget, **settings))
 

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from sonde.cli import Commands
-from sonde.cli.printing import harmless, number
-from sonde.cli.show import budget as budget_of
+from sonde.cli._print import harmless, number
 from sonde.crawling.events import STOPS
 from sonde.crawling.interview import Interview
+from sonde.crawling.retelling import request_limit
 from sonde.errors import InputError
-from sonde.store.reading import DATABASE, RunReader
+from sonde.store.reader import DATABASE, RunReader
 from sonde.store.summary import RANKED, totals
-from sonde.store.tracing import Attempt, Parent, trace
+from sonde.store.trace import Attempt, title_of, trace
 
 _EPILOG = """examples:
   sonde ask run/ --seeds "Ana,Bo" --budget 20    # begins a run, and names whom to contact first
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
         stop = None if names else interview.explorer.stop_reason
     with RunReader(args.run_folder) as reader:
         found = [_question(reader, name) for name in names]
-        spent = {"questions": totals(reader).requests, "budget": budget_of(reader)}
+        spent = {"questions": totals(reader).requests, "budget": request_limit(reader)}
     if args.json:
         print(json.dumps({"ask": found, "stop": stop, **spent}))
         return 0
@@ -129,17 +129,12 @@ def _question(reader: RunReader, name: str) -> dict[str, Any]:
                 "name": parent.url,
                 "score": parent.score,
                 "link_score": parent.link_score,
-                "note": _note(reader, parent),
+                "note": title_of(reader, parent.lease),
             }
             for parent in found.parents
         ],
         "earlier": [_earlier(each) for each in found.attempts[:-1]],
     }
-
-
-def _note(reader: RunReader, parent: Parent) -> str:
-    row = reader.one("SELECT title FROM pages WHERE lease = ?", parent.lease)
-    return "" if row is None else str(row[0])
 
 
 def _earlier(attempt: Attempt) -> str:

@@ -14,18 +14,18 @@ from rich.console import Console
 from rich.text import Text
 
 from sonde.audit import Poll, SiteAudit, audit, polled
+from sonde.audit.audit_report import LEADER_HEADS, comparison, leader_rows, unread, write
 from sonde.audit.charts import short_names
 from sonde.audit.polling import checked
-from sonde.audit.sheet import LEADER_HEADS, comparison, leader_rows, unread, write
 from sonde.cli import Commands
-from sonde.cli.display import duration
-from sonde.cli.printing import harmless, print_table
-from sonde.cli.stopping import heeding_signals
+from sonde.cli._print import harmless, print_table
+from sonde.cli._progress import duration
+from sonde.cli._signals import heeding_signals
 from sonde.crawling import Crawl
-from sonde.crawling.loop import new_loop
+from sonde.crawling.crawler import new_loop
 from sonde.errors import InputError
-from sonde.sources.web.address import group_of
-from sonde.store.replacing import new_folder
+from sonde.net.urls import group_of
+from sonde.store.atomic import new_folder
 
 _EPILOG = """examples:
   sonde audit https://docs.example.org --budget 100

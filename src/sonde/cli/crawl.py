@@ -6,23 +6,23 @@ import argparse
 import asyncio
 import json
 import sys
-from dataclasses import fields
+from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any
 
 from sonde.cli import Commands
-from sonde.cli.display import Display, display_for, duration, nouns_of
+from sonde.cli._print import harmless
+from sonde.cli._progress import Display, display_for, duration, nouns_of
+from sonde.cli._signals import heeding_signals
 from sonde.cli.ending import print_best, say_end
-from sonde.cli.printing import harmless
-from sonde.cli.stopping import heeding_signals
 from sonde.crawling import Crawl, CrawlResult, Settings, read_config
-from sonde.crawling.beginning import Intent
-from sonde.crawling.kinds import chosen, kind_named
-from sonde.crawling.loop import new_loop
+from sonde.crawling.crawler import new_loop
+from sonde.crawling.settings import SETTINGS, Setting
+from sonde.crawling.setup import CrawlRequest
 from sonde.errors import InputError
+from sonde.sources.kinds import chosen, kind_named
 from sonde.sources.options import as_data, texts_to_data
-from sonde.sources.web.address import group_of
-from sonde.store.reading import DATABASE, RunReader
+from sonde.store.reader import DATABASE, RunReader
 
 _EPILOG = """examples:
   sonde crawl https://a.example https://b.example/docs --topic "sea level" --budget 500 -o run/
@@ -37,7 +37,6 @@ A secret (password, cookie, token) is given as env:VARIABLE or file:PATH, and be
 """
 
 _TICK = 0.25
-_KEY = "~/.config/sonde/pseudonyms.key"
 
 
 def add_parser(commands: Commands) -> None:
@@ -69,82 +68,49 @@ def add_parser(commands: Commands) -> None:
     add("--dry-run", action="store_true", help="say what would be done and what it would cost")
     add("--json", action="store_true", help="print events, one JSON object a line")
 
-    what = parser.add_argument_group("what to bring")
-    what.add_argument("--topic", help="phrases separated by commas")
-    what.add_argument("--scorer", metavar="SPEC", help="keywords, bm25, regex:PATTERN, ...")
-    what.add_argument("--allow-pickle", action="store_true", default=None)
-    what.add_argument("--estimator", metavar="SPEC")
-    what.add_argument("--strategy", metavar="SPEC")
-    what.add_argument("--objective", metavar="NAME")
-    what.add_argument("--seed", type=int, metavar="N", help="of the dice")
-
-    cost = parser.add_argument_group("what it may cost")
-    cost.add_argument("--budget", metavar="N", help="requests; +N on resume for so many more")
-    cost.add_argument("--bytes", type=int, metavar="N")
-    cost.add_argument("--seconds", metavar="T", help="such as 90s or 2h")
-    cost.add_argument("--requests", type=int, metavar="K", help="a rate plan: K requests a host")
-    cost.add_argument("--per", metavar="D", help="... in each window, such as 15m")
-    cost.add_argument("--for", dest="duration", metavar="T", help="... for so long, such as 7d")
-    cost.add_argument("--host-budget", type=int, metavar="N")
-    cost.add_argument("--domain-budget", type=int, metavar="N")
-    cost.add_argument(
-        "--stop-when-harvest-below",
-        nargs="+",
-        metavar=("X", "over N"),
-        help="end when a request brings less than X on average: X over N requests",
-    )
-
-    where = parser.add_argument_group("what belongs to it")
-    where.add_argument("--scope", choices=("host", "domain", "prefix", "web"))
-    where.add_argument("--host", dest="hosts", action="append", metavar="HOST")
-    where.add_argument("--domain", dest="domains", action="append", metavar="DOMAIN")
-    where.add_argument("--prefix", dest="prefixes", action="append", metavar="URL")
-    where.add_argument("--language", dest="languages", action="append", metavar="CODE")
-    where.add_argument("--type", dest="types", action="append", metavar="MIME")
-    where.add_argument("--depth", type=int, metavar="N")
-    where.add_argument("--ignore-nofollow", dest="nofollow", action="store_false", default=None)
-
-    how = parser.add_argument_group("how to ask")
-    how.add_argument("--delay", type=float, metavar="S", help="between requests to a host")
-    how.add_argument("--concurrency", type=int, metavar="N", help="requests in flight at most")
-    how.add_argument("--per-host", type=int, metavar="N", help="connections to one host")
-    how.add_argument("--retries", type=int, metavar="N")
-    how.add_argument("--redirects", type=int, metavar="N")
-    how.add_argument("--timeout", type=float, metavar="S")
-    how.add_argument("--max-size", type=int, metavar="BYTES", help="of one page")
-    how.add_argument("--contact", metavar="WHO", help="a URL or an e-mail address for servers")
-    how.add_argument("--user-agent", metavar="TEXT")
-    how.add_argument("--header", dest="headers", action="append", metavar="[HOST ]NAME: VALUE")
-    how.add_argument("--cookie", dest="cookies", action="append", metavar="HOST NAME=SECRET")
-    how.add_argument("--auth", action="append", metavar="HOST USER:SECRET")
-    how.add_argument("--proxy", metavar="URL")
-    how.add_argument("--ca-file", metavar="FILE")
-    how.add_argument(
-        "--allow-private",
-        action="store_true",
-        default=None,
-        help="also loopback and private addresses: for one's own network",
-    )
-    keep = parser.add_argument_group("what to keep")
-    keep.add_argument("--no-pages", dest="pages", action="store_false", default=None)
-    keep.add_argument("--no-text", dest="text", action="store_false", default=None)
-    keep.add_argument(
-        "--pseudonymise",
-        nargs="?",
-        const=f"file:{_KEY}",
-        metavar="KEY",
-        help="keep names out of the run folder; the key is env:VARIABLE or file:PATH, which is"
-        f" made if it is not there (default: {_KEY})",
-    )
+    add_settings(parser)
     parser.set_defaults(run=run)
 
 
-_OPTIONS = tuple(field.name for field in fields(Settings) if not field.name.startswith("harvest"))
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """Add an option for each setting, under the heading of its family."""
+    groups: dict[str, argparse._ArgumentGroup] = {}
+    for each in fields(Settings):
+        declared = SETTINGS[each.name]
+        if declared.family not in groups:
+            groups[declared.family] = parser.add_argument_group(declared.family)
+        if declared.flag is not None:
+            flag = declared.flag or f"--{each.name.replace('_', '-')}"
+            groups[declared.family].add_argument(flag, dest=each.name, **_spelling(each, declared))
+        elif each.name == "harvest_below":  # one option for two settings
+            groups[declared.family].add_argument(
+                "--stop-when-harvest-below",
+                nargs="+",
+                metavar=("X", "over N"),
+                help="end when a request brings less than X on average: X over N requests",
+            )
+
+
+def _spelling(setting: Field[Any], declared: Setting) -> dict[str, Any]:
+    """How the option of a setting is read."""
+    told: dict[str, Any] = {"help": declared.help}
+    if isinstance(setting.default, bool):
+        action = "store_false" if setting.default else "store_true"
+        return told | {"action": action, "default": None}
+    told |= {"metavar": declared.metavar, "choices": declared.choices}
+    if isinstance(setting.default, tuple):
+        told["action"] = "append"
+    elif setting.name != "budget":  # +N is no number
+        kinds = str(setting.type).split(" | ")
+        told["type"] = str if "str" in kinds else int if "int" in kinds else float
+    if declared.const is not None:
+        told |= {"nargs": "?", "const": declared.const}
+    return told
 
 
 def run(args: argparse.Namespace) -> int:
     """Crawl, or say what would be done."""
-    given = {name: value for name in _OPTIONS if (value := getattr(args, name)) is not None}
+    given = {name: value for name in SETTINGS if (value := getattr(args, name, None)) is not None}
     given |= _harvest(args.stop_when_harvest_below)
     seeds = _lines() if args.seeds == ["-"] else list(args.seeds)
     if args.resume:
@@ -162,7 +128,7 @@ def run(args: argparse.Namespace) -> int:
     kind = chosen(seeds, {}).kind
     options = {**written, **texts_to_data(kind.options, args.option)}
     if args.dry_run:
-        return _dry_run(Intent.of(chosen(seeds, options), given), args)
+        return _dry_run(CrawlRequest.of(chosen(seeds, options), given), args)
     if not seeds:
         raise InputError("name a URL to start from, or several (see sonde crawl --help)")
     if args.output is None:
@@ -208,8 +174,8 @@ async def _watched(crawl: Crawl, display: Display) -> CrawlResult:
             if not task.done():
                 display.tick(crawl)
         result = task.result()
-        if crawl.beginning is not None and crawl.beginning.notice:
-            print(harmless(crawl.beginning.notice), file=sys.stderr)
+        if crawl.session is not None and crawl.session.notice:
+            print(harmless(crawl.session.notice), file=sys.stderr)
         return result
 
 
@@ -243,31 +209,26 @@ def _harvest(words: list[str] | None) -> dict[str, Any]:
     return told
 
 
-def _dry_run(intent: Intent, args: argparse.Namespace) -> int:
+def _dry_run(intent: CrawlRequest, args: argparse.Namespace) -> int:
     """What would be done, and what it would cost. Nothing is sent."""
-    settings, seeds = intent.settings, intent.seeds
+    kind, settings, seeds = intent.kind, intent.settings, intent.seeds
     limits = settings.limits
     budget = {"requests": limits.requests, "bytes": limits.bytes, "seconds": limits.seconds}
-    if intent.kind.name != "web":
-        plan = {
-            "source": intent.kind.name,
-            "options": as_data(intent.options),
-            "seeds": seeds,
-            **intent.kind.plan(intent.options),
-            "budget": budget,
-            "folder": args.output,
-        }
-        if args.json:
-            print(json.dumps(plan))
-            return 0
-        print(f"would start from {_some(seeds)} of {intent.kind.name}")
-        for name, value in {**plan["options"], **intent.kind.plan(intent.options)}.items():
-            if value in ("", [], None):
-                continue
-            print(f"{name.replace('_', ' ')}: {harmless(str(value), 300)}")
-        _print_limits(budget)
+    options = as_data(intent.options)
+    plan = kind.plan(intent.options, settings, seeds, limits.requests)
+    if args.json:
+        told = {"source": kind.name, "options": options, "seeds": seeds, **plan}
+        print(json.dumps({**told, "budget": budget, "folder": args.output}))
         return 0
-    return _dry_run_of_the_web(intent, budget, args)
+    print(f"would start from {_some(seeds)} of {kind.name}")
+    for name, value in {**options, **plan}.items():
+        if value in ("", [], None):
+            continue
+        said = f"about {duration(value)}" if name.startswith("seconds") else str(value)
+        label = name.replace("_", " ").replace("seconds", "time", 1)
+        print(f"{label}: {harmless(said, 300)}")
+    _print_limits(budget)
+    return 0
 
 
 def _some(seeds: list[str]) -> str:
@@ -278,39 +239,3 @@ def _some(seeds: list[str]) -> str:
 def _print_limits(budget: dict[str, Any]) -> None:
     limits = [f"{value:,} {unit}" for unit, value in budget.items() if value is not None]
     print(f"budget: {', '.join(limits) or 'none: until nothing is left'}")
-
-
-def _dry_run_of_the_web(intent: Intent, budget: dict[str, Any], args: argparse.Namespace) -> int:
-    settings, seeds = intent.settings, intent.seeds
-    hosts = len({group_of(seed) for seed in seeds})
-    slots = min(settings.concurrency, hosts * settings.per_host)
-    least = None
-    if budget["requests"] is not None:
-        least = budget["requests"] * settings.delay / max(1, hosts)
-        if settings.rate is not None:
-            least = max(least, budget["requests"] * settings.rate[1] / settings.rate[0] / hosts)
-    plan = {
-        "seeds": seeds,
-        "hosts": hosts,
-        "scope": list(settings.hosts + settings.domains + settings.prefixes) or settings.scope,
-        "user_agent": intent.client.agent,
-        "robots_requests": hosts,
-        "budget": budget,
-        "at_once": slots,
-        "seconds_on_these_hosts": least,
-        "folder": args.output,
-        "pages": settings.pages,
-    }
-    if args.json:
-        print(json.dumps(plan))
-        return 0
-    print(f"would start from {len(seeds)} URLs on {hosts} hosts, as {intent.client.agent}")
-    print(f"scope: {plan['scope']}; at most {slots} requests at once on these hosts")
-    _print_limits(budget)
-    if least is not None:
-        print(
-            f"time: about {duration(least)} if only these hosts answer"
-            f" ({settings.delay:g} s between requests to a host), less with more hosts"
-        )
-    print(f"of that, {hosts} requests for robots.txt of the hosts named")
-    return 0

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sonde.cli import Commands
-from sonde.cli.printing import harmless
+from sonde.cli._print import harmless
 from sonde.errors import InputError
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from sonde.cli import Commands
-from sonde.cli.printing import harmless
+from sonde.cli._print import harmless
 from sonde.crawling import CrawlResult, crawl
 from sonde.report.harvest import harvest_chart
 

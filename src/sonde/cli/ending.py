@@ -6,11 +6,11 @@ import shlex
 import sys
 from pathlib import Path
 
-from sonde.cli.printing import harmless
+from sonde.cli._print import harmless
 from sonde.crawling import STOPS, CrawlResult
-from sonde.sources.web.exchange import REASONS
+from sonde.net.exchange import REASONS
 from sonde.store import summary
-from sonde.store.reading import RunReader
+from sonde.store.reader import RunReader
 
 _SHOWN = 5
 _HINTS = {

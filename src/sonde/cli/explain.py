@@ -9,41 +9,26 @@ from dataclasses import asdict
 from pathlib import Path
 
 from sonde.cli import Commands
-from sonde.cli.hindsight import Moment, explorer_of, hindsight
-from sonde.cli.printing import amount, harmless, number, print_table
-from sonde.crawling.naming import possible_names
-from sonde.errors import InputError
-from sonde.sources.peers.wire import REASONS as PEER_REASONS
-from sonde.sources.web.exchange import REASONS
-from sonde.store.reading import RunReader
+from sonde.cli._print import amount, harmless, number, print_table
+from sonde.crawling.retelling import Moment, moments
+from sonde.errors import InputError, SpecError
+from sonde.sources.kinds import kind_named, possible_names
+from sonde.store.history import position_of
+from sonde.store.reader import RunReader
 from sonde.store.summary import RANKED
-from sonde.store.tracing import Attempt, Trace, trace
+from sonde.store.trace import Attempt, Trace, trace
 
 EXAMPLES = """examples:
   sonde explain run/ https://docs.example.org/tides
   sonde explain run/ https://docs.example.org/news --at 250    # before the 250th lease
 """
 
-_REASONS = REASONS | {
-    "scope": "outside the hosts, domains or paths that were asked for",
-    "robots": "the site's robots.txt forbids it",
-    "robots-unreachable": "the site's robots.txt could not be fetched; sonde show says why",
-    "duplicate": "the same page as another URL",
-    "trap": "URLs of this shape had stopped bringing anything new",
-    "nofollow": "every link to it says nofollow",
-    "too-deep": "further from the seeds than was allowed",
+_REASONS = {
     "budget": "no budget was left for it",
-    "host-budget": "its host had used up its own budget",
-    "domain-budget": "its domain had used up its own budget",
-    "language": "not in the languages that were asked for",
-    "leaves the server": "a redirect leads to another server, which has no business with a token",
-    "leaves the site": "a redirect leads to another site than the form's",
-    "unknown account": "the server knows no account of this name",
-    "over-general": "it stands in too large a share of the records",
     "forgotten": "removed from this run by sonde forget",
     "interrupted": "the crawl was stopped while it was being asked for",
 }
-_REASONS |= PEER_REASONS
+"""What the reasons of the crawl itself mean; those of its source are the kind's."""
 
 
 def add_parser(commands: Commands) -> None:
@@ -59,6 +44,11 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument("run_folder", metavar="run", type=Path, help="a run folder")
     parser.add_argument("url", metavar="URL", help="the page")
     parser.add_argument("--at", type=int, metavar="LEASE", help="as seen before this lease")
+    parser.add_argument(
+        "--from-start",
+        action="store_true",
+        help="every change of opinion, also before the run's checkpoint: tells all of the log",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(run=run)
 
@@ -70,26 +60,37 @@ def run(args: argparse.Namespace) -> int:
         for name in possible_names(reader.meta("config") or {}, args.url):
             if found.state == "unknown":
                 found = trace(reader, name)
-        if args.at is not None and not reader.count(
-            "SELECT count(*) FROM leases WHERE number = ?", args.at
-        ):
-            raise InputError(f"{args.run_folder}: there is no lease {args.at}")
-        moments = [] if found.number is None else _moments(reader, found.url, args.at)
+        before = _decision(reader, found, args.at)
+        thought = _thought(reader, found, before, args.from_start)
         if args.json:
-            print(json.dumps(asdict(found) | {"estimates": [asdict(each) for each in moments]}))
+            print(json.dumps(asdict(found) | {"estimates": [asdict(each) for each in thought]}))
         else:
-            _print(reader, found, moments, args.at)
+            _print(reader, found, thought, args.at)
     return 1 if found.state == "unknown" else 0
 
 
-def _moments(reader: RunReader, url: str, before: int | None) -> list[Moment]:
+def _decision(reader: RunReader, found: Trace, at: int | None) -> int | None:
+    """The position in the log before which the model is looked at; ``None`` for its end."""
+    if at is None:
+        if not found.attempts or found.state == "frontier":
+            return None
+        return position_of(reader.database, found.attempts[-1].lease)
+    position = position_of(reader.database, at)
+    if position is None:
+        raise InputError(f"{reader.folder}: there is no lease {at}")
+    return position
+
+
+def _thought(reader: RunReader, found: Trace, before: int | None, from_start: bool) -> list[Moment]:
+    """What the model thought of the node."""
+    if found.number is None:
+        return []
     try:
-        explorer = explorer_of(reader)
-    except InputError as error:
+        return moments(reader, found.number, before=before, from_start=from_start)
+    except SpecError as error:
         # An estimator or objective that a program brought along is not in the folder.
         print(f"sonde: without estimates, the model cannot be made anew: {error}", file=sys.stderr)
         return []
-    return hindsight(reader, explorer, url, before)
 
 
 def _print(reader: RunReader, found: Trace, moments: list[Moment], at: int | None) -> None:
@@ -140,7 +141,7 @@ def _print(reader: RunReader, found: Trace, moments: list[Moment], at: int | Non
 
 def _verdict(reader: RunReader, found: Trace, moments: list[Moment]) -> str:
     state, reason = found.state, harmless(found.reason)
-    meaning = _REASONS.get(found.reason, "")
+    meaning = _meaning(reader, found.reason)
     why = f" ({reason}{': ' + meaning if meaning else ''})" if reason else ""
     if state == "frontier":
         opinions = moments[-1].opinions if moments else ()
@@ -160,6 +161,17 @@ def _verdict(reader: RunReader, found: Trace, moments: list[Moment]) -> str:
         "redirect": "never a link of its own",
         "unknown": "never seen on any visited page",
     }[state]
+
+
+def _meaning(reader: RunReader, reason: str) -> str:
+    if not reason or reason in _REASONS:
+        return _REASONS.get(reason, "")
+    try:
+        return kind_named((reader.meta("config") or {}).get("source", "web")).reasons.get(
+            reason, ""
+        )
+    except InputError:  # an object of a program's own, or a package that is not installed
+        return ""
 
 
 def _print_page(found: Trace) -> None:

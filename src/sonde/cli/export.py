@@ -10,11 +10,11 @@ from pathlib import Path
 
 from sonde.cli import Commands
 from sonde.errors import InputError
-from sonde.sources.web.charset import decode
-from sonde.sources.web.decoding import BadEncoding, unpack
-from sonde.sources.web.exchange import Limits
+from sonde.net.charset import decode
+from sonde.net.decoding import BadEncoding, unpack
+from sonde.net.exchange import Limits
+from sonde.sources.page import read_page
 from sonde.sources.web.markdown import main_markdown, main_text
-from sonde.sources.web.page import read_page
 from sonde.sources.web.pdf import read_pdf
 from sonde.store.export import (
     Prose,
@@ -22,9 +22,10 @@ from sonde.store.export import (
     export_graphml,
     export_lines,
     export_parquet,
+    kept_pages,
     write_lines,
 )
-from sonde.store.reading import RunReader
+from sonde.store.reader import RunReader
 from sonde.store.wacz import export_wacz
 from sonde.store.warcreader import Archived
 
@@ -94,8 +95,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _export_lines(reader: RunReader, target: str, markdown: bool) -> None:
-    archived = reader.count("SELECT count(warc) FROM pages")
-    if markdown and not archived and reader.count("SELECT count(*) FROM pages"):
+    archived, pages = kept_pages(reader)
+    if markdown and pages and not archived:
         raise InputError(f"{reader.folder}: kept no pages, and Markdown is made of them")
     prose = _prose(markdown)
     if archived and not markdown and find_spec("resiliparse") is None:

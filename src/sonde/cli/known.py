@@ -10,7 +10,7 @@ import numpy as np
 from sonde.seeds.known import Known
 from sonde.sources.graph import Graph
 from sonde.store.export import export_graph
-from sonde.store.reading import DATABASE, RunReader
+from sonde.store.reader import DATABASE, RunReader
 
 # A page that was fetched and then recognised as another one's twin is settled as a skip, or, when
 # it only resembles another, as a visit with a flag.

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from sonde.cli import Commands
+from sonde.cli._parser import subcommand
+from sonde.cli._print import print_table
 from sonde.cli.overlay import add_gossip
-from sonde.cli.printing import print_table
-from sonde.cli.subcommand import subcommand
 from sonde.errors import InputError
 from sonde.estimators import split_list
 from sonde.lab import following, leading, steering

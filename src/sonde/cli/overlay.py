@@ -9,11 +9,11 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from sonde.cli.printing import print_table
+from sonde.cli._print import print_table
 from sonde.errors import InputError
 from sonde.estimators import split_list
 from sonde.lab.gossip import Form, compare_forms
-from sonde.peers.purse import WIDTH
+from sonde.peers.share import WIDTH
 from sonde.sources.graph import Graph
 
 _EPILOG = """example:

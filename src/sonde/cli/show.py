@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from sonde.cli import Commands
-from sonde.cli.display import fact, label
-from sonde.cli.hindsight import settings_of
-from sonde.cli.printing import amount, harmless, number, print_table
+from sonde.cli._print import amount, harmless, number, print_table
+from sonde.cli._progress import fact, label
 from sonde.crawling.events import STOPS
+from sonde.crawling.retelling import request_limit
 from sonde.metrics import checked_threshold
 from sonde.store import summary
-from sonde.store.reading import RunReader
+from sonde.store.reader import RunReader
 
 _BARS = "▁▂▃▄▅▆▇█"
 _CHART = 40
@@ -61,7 +61,7 @@ def as_json(reader: RunReader, top: int, threshold: float = 0.0) -> dict[str, An
     return {
         "run": str(reader.folder),
         "stop": reader.stop,
-        "budget": budget(reader),
+        "budget": request_limit(reader),
         "source": (reader.meta("config") or {}).get("source", "web"),
         "facts": reader.meta("facts") or {},
         **asdict(summary.totals(reader)),
@@ -78,15 +78,6 @@ def as_json(reader: RunReader, top: int, threshold: float = 0.0) -> dict[str, An
     }
 
 
-def budget(reader: RunReader) -> int | None:
-    """The limit in requests, as it was last set."""
-    raised = reader.one("SELECT data FROM log WHERE kind = 'budget' ORDER BY seq DESC LIMIT 1")
-    if raised is not None:
-        limit: int | None = json.loads(raised[0] or "{}").get("requests")
-        return limit
-    return settings_of(reader).limits.requests
-
-
 def _print(reader: RunReader, top: int, most_hosts: int, threshold: float) -> None:
     totals = summary.totals(reader)
     stop = harmless(reader.stop or "")
@@ -94,7 +85,7 @@ def _print(reader: RunReader, top: int, most_hosts: int, threshold: float) -> No
     if stop and not meaning.startswith("stopped"):
         meaning = f"stopped: {meaning}"
     print(f"{reader.folder}: {meaning}")
-    limit = budget(reader)
+    limit = request_limit(reader)
     print(
         f"{totals.visits:,} visits brought {number(totals.value)} for {totals.requests:,}"
         f"{'' if limit is None else f' of {limit:,}'} requests and {amount(totals.bytes)}"

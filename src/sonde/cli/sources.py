@@ -8,10 +8,11 @@ from dataclasses import MISSING, Field, fields
 from typing import Any
 
 from sonde.cli import Commands
-from sonde.cli.printing import harmless
-from sonde.crawling.kinds import BUILT_IN, built_in, loaded, offered
+from sonde.cli._print import harmless
+from sonde.crawling.settings import heeded
 from sonde.errors import InputError
 from sonde.sources.kind import Kind
+from sonde.sources.kinds import BUILT_IN, built_in, loaded, offered
 
 _EPILOG = """examples:
   sonde sources
@@ -51,14 +52,14 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _described(kind: Kind, package: str) -> dict[str, Any]:
+def _described(kind: Kind[Any], package: str) -> dict[str, Any]:
     return {
         "name": kind.name,
         "package": package,
         "summary": kind.summary,
         "nodes": kind.nouns[1],
         "place": kind.place,
-        "settings": sorted(kind.heeds),
+        "settings": sorted(heeded(kind.heeds)),
         "options": {field.name: _option(field) for field in fields(kind.options)},
     }
 

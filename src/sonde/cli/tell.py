@@ -10,8 +10,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from sonde.cli import Commands
+from sonde.cli._print import harmless, number
 from sonde.cli.ask import names_from
-from sonde.cli.printing import harmless, number
 from sonde.crawling.interview import Interview, checked_name, links_from
 from sonde.errors import InputError
 from sonde.records import Failure, Link, Outcome, Skip, Visit

@@ -6,7 +6,7 @@ settles its lease in the same breath in which its source returns: no other task 
 a page being scored and the explorer being told.
 
 The order in all of this is: log, commit, act. A lease is committed before its visit starts; a
-further request before it is sent (``Ticket.take``); an outcome before it is reported.
+further request before it is sent (``LeaseAllowance.take``); an outcome before it is reported.
 """
 
 from __future__ import annotations
@@ -17,13 +17,12 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from sonde.crawling.attached import Attached
-from sonde.crawling.book import Book
 from sonde.crawling.events import Settled
-from sonde.crawling.tally import Tally
-from sonde.crawling.ticket import Ticket
+from sonde.crawling.logbook import Logbook
+from sonde.crawling.progress import ProgressMeter
+from sonde.crawling.source_hooks import SourceHooks
 from sonde.errors import SondeError, StoreError
-from sonde.records import Failure, Outcome, Skip, Spend, Visit
+from sonde.records import Failure, Lease, Outcome, Skip, Spend, Visit
 from sonde.sources.facts import PageVisit
 
 _LOG = logging.getLogger("sonde.crawl")
@@ -34,32 +33,63 @@ _TIME_CHARGED = 0.25  # seconds between two bookings of time
 _LOOK_AGAIN = 1.0
 
 
+class LeaseAllowance:
+    """The allowance of one visit: its lease, and what it took."""
+
+    __slots__ = ("_driver", "began", "depth", "given", "lease", "received", "taken")
+
+    def __init__(self, driver: Driver, lease: Lease, depth: int) -> None:
+        self._driver = driver
+        self.lease = lease
+        self.depth = depth
+        self.given = 1
+        self.taken = 0
+        self.received = 0
+        self.began = 0.0
+
+    def take(self) -> bool:
+        """Take a request; the first one came with the lease, others are committed first."""
+        if self._driver.cutting:
+            return False
+        if self.taken == self.given:
+            if not self._driver.logbook.extend(self.lease):
+                return False
+            self.given += 1
+            self._driver.commit()
+        self.taken += 1
+        return True
+
+    def receive(self, size: int) -> None:
+        """So many bytes came back."""
+        self.received += size
+
+
 class Driver:
     """Drives one exploration to its end. ``on_settled`` hears of every lease, once it is safe."""
 
     def __init__(
         self,
-        book: Book,
-        attached: Attached,
+        logbook: Logbook,
+        hooks: SourceHooks,
+        meter: ProgressMeter,
         *,
         concurrency: int,
         harvest_below: float | None = None,
-        harvest_over: int = 200,
         on_settled: Callable[[Settled], None] = lambda settled: None,
     ) -> None:
-        self.book = book
-        self.explorer = book.explorer
-        self.attached = attached
-        self.source = attached.source
-        self.pace = attached.pace
+        self.logbook = logbook
+        self.explorer = logbook.explorer
+        self.hooks = hooks
+        self.source = hooks.source
+        self.pace = hooks.pace
         self.concurrency = concurrency
         self.harvest_below = harvest_below
         self.on_settled = on_settled
-        self.tally = Tally(self.explorer, harvest_over)
+        self.meter = meter
         self.cutting = ""
         self.stopping = ""
         self._pending: list[Settled] = []
-        self._open: dict[int, Ticket] = {}
+        self._open: dict[int, LeaseAllowance] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
         self._error: BaseException | None = None
@@ -87,8 +117,8 @@ class Driver:
 
     def commit(self) -> None:
         """Make safe all that happened, and report it."""
-        self.attached.before_commit()
-        self.book.journal.commit()
+        self.hooks.before_commit()
+        self.logbook.commit()
         self._committed = time.monotonic()
         pending, self._pending = self._pending, []
         for settled in pending:
@@ -102,14 +132,14 @@ class Driver:
         try:
             while True:
                 self._charge_time()
-                tickets = self._fill()
+                allowances = self._fill()
                 try:
                     self.commit()
                 except StoreError as error:
                     self._error = error
                     raise
-                for ticket in tickets:
-                    task = asyncio.create_task(self._visit(ticket))
+                for allowance in allowances:
+                    task = asyncio.create_task(self._visit(allowance))
                     self._tasks.add(task)
                     task.add_done_callback(self._tasks.discard)
                 if self._error is not None:
@@ -134,30 +164,31 @@ class Driver:
             await asyncio.gather(*self._tasks, return_exceptions=True)
         if isinstance(self._error, StoreError):
             return  # nothing can be written: what is open is settled when the run is resumed
-        for ticket in list(self._open.values()):  # cut before it began, or broken
-            held = self.explorer.driver.held(ticket.lease)
-            self._settle(ticket, Failure("interrupted", retry=True, spent=held), True)
+        for allowance in list(self._open.values()):  # cut before it began, or broken
+            held = self.explorer.driver.held(allowance.lease)
+            self._settle(allowance, Failure("interrupted", retry=True, spent=held), True)
         self.commit()
 
-    def _fill(self) -> list[Ticket]:
+    def _fill(self) -> list[LeaseAllowance]:
         """Leases for the free places."""
-        tickets: list[Ticket] = []
+        allowances: list[LeaseAllowance] = []
         if self.stopping:
-            return tickets
+            return allowances
         free = self.concurrency - len(self._open)
-        while len(tickets) < free:
-            ready = self.pace.ready(self.book.waiting)
+        while len(allowances) < free:
+            ready = self.pace.ready(self.logbook.waiting)
             if ready is not None and not ready:
                 break
-            lease = self.book.ask_again(ready) or self.book.ask(ready)
+            lease = self.logbook.ask_again(ready) or self.logbook.ask(ready)
             if lease is None:
                 break
             self.pace.reserve(lease.group)
             number = self.explorer.driver.number_of(lease.node)
             assert number is not None
-            ticket = self._open[lease.number] = Ticket(self, lease, self.book.depths[number])
-            tickets.append(ticket)
-        return tickets
+            allowance = LeaseAllowance(self, lease, self.logbook.depths[number])
+            self._open[lease.number] = allowance
+            allowances.append(allowance)
+        return allowances
 
     def _over(self) -> str | None:
         """Why nothing more can happen, now that nothing is in flight; ``None`` to go on."""
@@ -168,11 +199,11 @@ class Driver:
             return "frontier"
         if account.left("seconds") <= 0:
             return "time"
-        if not account.hold(self.book.hold):
+        if not account.hold(self.logbook.hold):
             return "budget"
-        account.settle(self.book.hold, Spend())
+        account.settle(self.logbook.hold, Spend())
         closed = self.pace.closed
-        if not any(count and group not in closed for group, count in self.book.waiting.items()):
+        if not any(count and group not in closed for group, count in self.logbook.waiting.items()):
             return "host-budget"
         return None
 
@@ -204,21 +235,22 @@ class Driver:
         left = self.explorer.driver.account.left("seconds")
         elapsed = now - self._charged
         if elapsed >= _TIME_CHARGED or elapsed >= left or last:
-            self.book.spend(Spend(seconds=elapsed))
+            self.logbook.spend(Spend(seconds=elapsed))
             self._charged = now
         if self.explorer.driver.account.left("seconds") <= 0 and not self.stopping:
             self.cut("time")
 
     # -- one visit -----------------------------------------------------------------------------
 
-    async def _visit(self, ticket: Ticket) -> None:
-        ticket.began = time.monotonic()
+    async def _visit(self, allowance: LeaseAllowance) -> None:
+        allowance.began = time.monotonic()
         interrupt = False
         try:
-            outcome = await self.source.visit(ticket.lease.node, ticket)
-            outcome = self.attached.forgotten.left_out(outcome)
+            outcome = await self.source.visit(allowance.lease.node, allowance)
+            if self.hooks.forgotten.digests:
+                outcome = self.hooks.forgotten.left_out(outcome)
         except asyncio.CancelledError:
-            held = self.explorer.driver.held(ticket.lease)
+            held = self.explorer.driver.held(allowance.lease)
             outcome = Failure("interrupted", retry=True, spent=held)
             interrupt = True
         except SondeError as error:
@@ -226,25 +258,25 @@ class Driver:
             self._wake.set()
             return
         except Exception:  # one page that nobody foresaw must not end a crawl of a million
-            _LOG.exception("visit of %r failed", ticket.lease.node)
-            outcome = Failure("error", spent=Spend(requests=ticket.taken))
+            _LOG.exception("visit of %r failed", allowance.lease.node)
+            outcome = Failure("error", spent=Spend(requests=allowance.taken))
         try:
-            self._settle(ticket, outcome, interrupt)
+            self._settle(allowance, outcome, interrupt)
         except Exception as error:
             self._error = self._error or error
         self._wake.set()
 
-    def _settle(self, ticket: Ticket, outcome: Outcome, interrupt: bool) -> None:
-        seconds = time.monotonic() - ticket.began if ticket.began else 0.0
-        lease = ticket.lease
-        if ticket.taken and not interrupt:
-            size = ticket.received
-            if self.book.hold.bytes:
+    def _settle(self, allowance: LeaseAllowance, outcome: Outcome, interrupt: bool) -> None:
+        seconds = time.monotonic() - allowance.began if allowance.began else 0.0
+        lease = allowance.lease
+        if allowance.taken and not interrupt:
+            size = allowance.received
+            if self.logbook.hold.bytes:
                 size = min(size, self.explorer.driver.held(lease).bytes)
-            spent = Spend(ticket.taken, size, cost=outcome.spent.cost)
+            spent = Spend(allowance.taken, size, cost=outcome.spent.cost)
             if spent != outcome.spent:
                 outcome = replace(outcome, spent=spent)
-        gain = self.book.tell(lease, outcome, seconds, interrupt=interrupt)
+        gain = self.logbook.tell(lease, outcome, seconds, interrupt=interrupt)
         del self._open[lease.number]
         facts = outcome.facts if isinstance(outcome, PageVisit) else None
         settled = Settled(
@@ -260,13 +292,13 @@ class Driver:
             requests=outcome.spent.requests,
             bytes=outcome.spent.bytes,
             seconds=seconds,
-            depth=ticket.depth,
+            depth=allowance.depth,
             url=facts.final_url if facts is not None else "",
             title=facts.title if facts is not None else "",
             flags=facts.flags if facts is not None else "",
         )
         self._pending.append(settled)
-        recent = self.tally.add(settled)
+        recent = self.meter.add(settled)
         if self.harvest_below is not None and recent is not None and recent < self.harvest_below:
             self.stop("harvest")
 

@@ -1,7 +1,7 @@
 """A crawl whose visits a program cannot make: people, archives, laboratory tests.
 
 Nobody drives here. ``ask`` names whom to contact next, ``tell`` records the answer, and days may
-pass in between: each opens the run, does its one thing, and leaves. Explorer, book and run are
+pass in between: each opens the run, does its one thing, and leaves. Explorer, logbook and run are
 those of every other crawl; the one difference is that a lease in flight is not an accident. Whoever
 was asked stays asked until the answer is told, so that asking twice names the same ones again.
 
@@ -16,40 +16,52 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from sonde.budgets import Budget
-from sonde.crawling.beginning import raised
-from sonde.crawling.book import DROPPED, VISITED, WAITING, Book
-from sonde.crawling.resume import replay
-from sonde.crawling.settings import Settings
+from sonde.crawling.logbook import Logbook
+from sonde.crawling.retelling import explorer_of
+from sonde.crawling.settings import Settings, spelt_out
+from sonde.crawling.setup import raised
 from sonde.errors import InputError
-from sonde.explorer import Explorer
-from sonde.protocols import Source
+from sonde.estimators import Estimator
+from sonde.protocols import DROPPED, VISITED, WAITING, CustomEstimator, Objective, Source
 from sonde.records import Failure, Lease, Link, Outcome, Skip, Spend
+from sonde.sources.context import SourceContext
 from sonde.sources.facts import PageFacts, PageVisit
-from sonde.sources.kind import Kind
+from sonde.sources.kind import Kind, NoOptions
 from sonde.store.forgetting import PREFIX, Forgotten
 from sonde.store.run import Run
+from sonde.strategies import Strategy
 
-SETTINGS = ("estimator", "strategy", "objective", "seed", "budget")
-"""The settings that mean something here."""
+
+class InterviewSettings(TypedDict, total=False):
+    """The settings that mean something here."""
+
+    estimator: str | Estimator | CustomEstimator
+    strategy: str | Strategy
+    objective: str | Objective
+    seed: int
+    budget: int | Budget | None
+
+
+SETTINGS = tuple(InterviewSettings.__annotations__)
 
 LONGEST = 500
 """A name or a note has at most so many characters."""
 
 
-class People(Kind):
+class People(Kind[NoOptions]):
     """What a program cannot visit."""
 
     name = "people"
     summary = "people, or whatever a program cannot fetch: sonde ask, sonde tell"
     nouns = ("person", "people")
 
-    def settled(self, options: Any) -> Any:
+    def settled(self, options: NoOptions) -> NoOptions:
         raise InputError("people are not crawled: sonde ask RUN --seeds NAME,... begins a run")
 
-    def make(self, options: Any, equipment: Any) -> Source:
+    def make(self, options: NoOptions, context: SourceContext) -> Source:
         raise InputError("a run of people is driven by hand: sonde ask names who is next")
 
 
@@ -68,30 +80,32 @@ class Told:
 class Interview:
     """A run that is asked and told by hand. Use as a context manager, or ``close()`` it."""
 
-    def __init__(self, run: Run, book: Book, waiting: Iterable[Lease]) -> None:
+    def __init__(self, run: Run, logbook: Logbook, waiting: Iterable[Lease]) -> None:
         self.run = run
-        self.book = book
-        self.explorer = book.explorer
+        self.logbook = logbook
+        self.explorer = logbook.explorer
         self.waiting = {str(lease.node): lease for lease in waiting}
         """Those who were asked and have not answered, in the order of asking."""
 
     # -- beginning -----------------------------------------------------------------------------
 
     @classmethod
-    def begin(cls, path: str | Path | None, seeds: Iterable[str], **settings: Any) -> Interview:
+    def begin(
+        cls, path: str | Path | None, seeds: Iterable[str], **settings: Unpack[InterviewSettings]
+    ) -> Interview:
         """Make a run. ``settings`` are those of ``SETTINGS``; the budget counts questions."""
-        told = _settings(settings)
+        told = _settings(dict(settings))
         starts = list(dict.fromkeys(checked_name(seed) for seed in seeds))
         if not starts:
             raise InputError("nobody to begin with: name at least one seed")
-        explorer = _explorer(told)
+        explorer = explorer_of(told, grouped=False)
         kind = {"grouped": False, "nouns": list(People.nouns)}
         made = {"source": People.name, "options": {}, "seeds": starts, "kind": kind}
         run = Run.create(path, told.as_data() | made)
         try:
-            book = Book(explorer, run, Spend(requests=1))
-            book.add_seeds((seed, None) for seed in starts)
-            return cls(run, book, ())
+            logbook = Logbook(explorer, run, Spend(requests=1))
+            logbook.add_seeds((seed, None) for seed in starts)
+            return cls(run, logbook, ())
         except BaseException:
             run.close()
             raise
@@ -108,15 +122,15 @@ class Interview:
                     f" sonde crawl {path} --resume goes on with it"
                 )
             told = _settings({name: config[name] for name in SETTINGS if name in config})
-            book = Book(_explorer(told), run, Spend(requests=1))
-            waiting = replay(book)
-            account = book.explorer.driver.account
-            book.journal.sent = account.spent.requests + account.held.requests
-            if not book.explorer.driver.known:  # killed before the first commit
-                book.add_seeds((seed, None) for seed in config["seeds"])
+            logbook = Logbook(explorer_of(told, grouped=False), run, Spend(requests=1))
+            waiting = logbook.catch_up()
+            account = logbook.explorer.driver.account
+            logbook.journal.sent = account.spent.requests + account.held.requests
+            if not logbook.explorer.driver.known:  # killed before the first commit
+                logbook.add_seeds((seed, None) for seed in config["seeds"])
             if budget is not None:
-                book.raise_budget(raised(account.budget, budget))
-            return cls(run, book, _remembered(book, waiting))
+                logbook.raise_budget(raised(account.budget, budget))
+            return cls(run, logbook, _remembered(logbook, waiting))
         except BaseException:
             run.close()
             raise
@@ -129,13 +143,13 @@ class Interview:
             raise InputError(f"at least one must be asked, not {count}")
         new = []
         while len(self.waiting) < count:
-            lease = self.book.ask(None)
+            lease = self.logbook.ask(None)
             if lease is None:
                 break
             self.waiting[str(lease.node)] = lease
             new.append(lease)
         self.run.journal.meta("stop", None if self.waiting else self.explorer.stop_reason)
-        self.run.journal.commit()
+        self.logbook.commit()
         return new
 
     def tell(self, name: str, outcome: Outcome, note: str = "") -> Told:
@@ -159,14 +173,14 @@ class Interview:
             )
             outcome = Forgotten.of(self.run.meta("forgotten")).left_out(outcome)
         known = self.explorer.driver.known
-        gain = self.book.tell(lease, outcome)
+        gain = self.logbook.tell(lease, outcome)
         del self.waiting[name]
-        self.run.journal.commit()
+        self.logbook.commit()
         total = self.explorer.total
         return Told(lease.number, name, kind, gain, total, self.explorer.driver.known - known)
 
     def _not_asked(self, name: str) -> str:
-        became = self.book.became(name)
+        became = self.logbook.became(name)
         if became == VISITED:
             return f"{name!r} has answered already"
         if became == DROPPED:
@@ -174,8 +188,9 @@ class Interview:
         if became == WAITING:
             why = f"{name!r} is known, but was not asked"
         else:
-            driver = self.explorer.driver
-            known = [str(driver.node_of(number)) for number in range(driver.known)]
+            known = [
+                str(self.explorer.driver.node_of(n)) for n in range(self.explorer.driver.known)
+            ]
             near = difflib.get_close_matches(name, known, 1)
             why = f"{name!r} is not known" + (f" (did you mean {near[0]!r}?)" if near else "")
         if not self.waiting:
@@ -200,12 +215,12 @@ class Interview:
         self.close()
 
 
-def _remembered(book: Book, waiting: Iterable[Lease]) -> list[Lease]:
+def _remembered(logbook: Logbook, waiting: Iterable[Lease]) -> list[Lease]:
     """Those whose answer is still waited for; whoever was forgotten meanwhile is not."""
     kept = []
     for lease in waiting:
         if str(lease.node).startswith(PREFIX):
-            book.tell(lease, Skip("forgotten"))
+            logbook.tell(lease, Skip("forgotten"))
         else:
             kept.append(lease)
     return kept
@@ -253,10 +268,4 @@ def _settings(values: dict[str, Any]) -> Settings:
     for name in values:
         if name not in SETTINGS:
             raise InputError(f"{name} is no setting of a run of people ({', '.join(SETTINGS)})")
-    return Settings.of(values)
-
-
-def _explorer(settings: Settings) -> Explorer:
-    return Explorer(
-        settings.estimator, settings.strategy, settings.limits, settings.objective, settings.seed
-    )
+    return Settings.told(spelt_out(values))

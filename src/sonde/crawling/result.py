@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sonde.explorer import Explorer
-from sonde.store.merit import judged
 from sonde.store.run import Run
+from sonde.store.summary import judged
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -76,7 +76,7 @@ class CrawlResult:
     def _read(self) -> tuple[tuple[Any, ...], ...]:
         if self.path is None:
             return self.rows
-        from sonde.store.reading import DATABASE
+        from sonde.store.reader import DATABASE
 
         location = (self.path / DATABASE).absolute().as_uri()
         database = sqlite3.connect(f"{location}?mode=ro", uri=True)

@@ -1,103 +1,214 @@
-"""The configuration of a crawl: what a file, a command line or a call can say.
+"""The settings of a crawl: what a file, a command line or a call can say, each declared once.
 
-Every field is plain data, so that it can be written down in TOML and kept with the run. Secrets are
-not in it: ``headers``, ``cookies``, ``auth`` and ``proxy`` may say where a secret comes from
-(``env:NAME`` or ``file:PATH``), and only that is kept.
+A field of ``Settings`` is the declaration: its type, its default, and a ``Setting`` with all else
+that is said of it (its option on the command line, its bounds, whether it may change on resume).
+``CrawlSettings`` has the same names and types for calls, so that a type checker sees them.
+
+A run keeps settings as plain data. An object (an estimator, a scorer) is kept as what it calls
+itself, and is given again on resume. Secrets are not among them: ``headers``, ``cookies``, ``auth``
+and ``proxy`` may say where a secret comes from (``env:NAME`` or ``file:PATH``); that alone is kept.
 """
+
+# ruff: noqa: RUF009 (a declaration is a call that makes a field)
 
 from __future__ import annotations
 
 import math
 import re
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 from sonde.budgets import Budget, planned_requests
-from sonde.crawling.scope import REACHES, Scope
 from sonde.durations import seconds_from
 from sonde.errors import InputError
-from sonde.estimators import DEFAULT
+from sonde.estimators import DEFAULT, Estimator
+from sonde.net.exchange import Limits
+from sonde.protocols import CustomEstimator, Objective
+from sonde.scorers.document import Scorer
+from sonde.sources.context import REACHES
 from sonde.sources.options import as_data, read_options
-from sonde.sources.web.exchange import Limits
+from sonde.strategies import Strategy
 
 HEAD = 32_768
 """The longest line of a response head; a whole head may have eight times that."""
 
+KEY = "~/.config/sonde/pseudonyms.key"
+"""Where the key of pseudonyms is, unless somebody says otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is declared of a setting besides its type and its default."""
+
+    family: str
+    """What it is about: the heading that its option stands under."""
+    help: str | None = None
+    metavar: str | None = None
+    flag: str | None = ""
+    """Its option; empty for its own name, ``None`` for none."""
+    choices: Sequence[str] | None = None
+    const: str | None = None
+    """What the option says when nothing stands behind it."""
+    engine: bool = False
+    """Whether it holds for every source; others speak to those kinds that heed them."""
+    fetching: bool = False
+    """Whether it is heeded by all kinds that fetch with the HTTP client."""
+    changeable: bool = False
+    """Whether it may be given anew on resume: no decision in the log rests on it."""
+    objects: bool = False
+    """Whether it may be an object, which is given again on resume."""
+    kept: bool = True
+    """Whether a run keeps it."""
+    least: float | None = None
+    form: tuple[str, str] | None = None
+    """A pattern for each of its texts, and what such a text looks like."""
+    duration: bool = False
+    """Whether a text such as ``15m`` stands for seconds."""
+    spelt: str = ""
+    """What it is also called in a file."""
+
+
+def _setting(
+    default: Any, family: str, said: str | None = None, metavar: str | None = None, **declared: Any
+) -> Any:
+    setting = Setting(family, said, metavar, **declared)
+    return field(default=default, metadata={"setting": setting})
+
+
+_BRING = "what to bring"
+_COST = "what it may cost"
+_WHERE = "what belongs to it"
+_HOW = "how to ask"
+_KEEP = "what to keep"
+
+_ENGINE: dict[str, Any] = {"engine": True}
+_OBJECT: dict[str, Any] = {"engine": True, "objects": True}
+_PART: dict[str, Any] = {"flag": None, "objects": True, "kept": False}
+_CLIENT: dict[str, Any] = {"fetching": True, "changeable": True}
+_TIME: dict[str, Any] = {"engine": True, "duration": True}
+_LANGUAGE = (r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*", "en or pt-br")
+_MEDIA = (r"[A-Za-z0-9_.+-]+/[A-Za-z0-9_.+-]+", "text/html")
+
 
 @dataclass(frozen=True)
 class Settings:
-    """All that a crawl can be told. Times are seconds or texts such as ``15m``. What is not in
-    ``ENGINE`` speaks to those kinds of sources that heed it: to the Web, all of it."""
+    """All that a crawl can be told. Times are seconds or texts such as ``15m``."""
 
-    # What to bring.
-    topic: str | None = None
-    scorer: str | None = None
-    allow_pickle: bool = False
-    # How to choose.
-    estimator: str = DEFAULT
-    strategy: str = "greedy"
-    objective: str = "sum"
-    seed: int = 0
-    # What it may cost.
-    budget: int | None = None
-    bytes: int | None = None
-    seconds: float | str | None = None
-    requests: int | None = None  # a rate plan: so many requests per host ...
-    per: float | str | None = None  # ... in each of these
-    duration: float | str | None = None  # ... for so long ("for" in a file)
-    host_budget: int | None = None
-    domain_budget: int | None = None
-    harvest_below: float | None = None
-    harvest_over: int = 200
-    # What belongs to it.
-    scope: str = "domain"
-    hosts: tuple[str, ...] = ()
-    domains: tuple[str, ...] = ()
-    prefixes: tuple[str, ...] = ()
-    languages: tuple[str, ...] = ()
-    types: tuple[str, ...] = ()
-    depth: int | None = None
-    nofollow: bool = True  # whether what pages and links say about following is heeded
-    # How to ask.
-    delay: float = 1.0
-    concurrency: int = 32
-    per_host: int = 1
-    retries: int = 2
-    redirects: int = 5
-    timeout: float = 60.0
-    max_size: int = 10_000_000
-    contact: str | None = None
-    user_agent: str | None = None
-    headers: tuple[str, ...] = ()
-    cookies: tuple[str, ...] = ()
-    auth: tuple[str, ...] = ()
-    proxy: str | None = None
-    ca_file: str | None = None
-    allow_private: bool = False
-    # What to keep.
-    pages: bool = True
-    text: bool = True
-    pseudonymise: str | None = None
+    topic: str | None = _setting(None, _BRING, "phrases separated by commas")
+    scorer: str | Scorer | Callable[[Any], Any] | None = _setting(
+        None, _BRING, "keywords, bm25, regex:PATTERN, ...", "SPEC", objects=True
+    )
+    allow_pickle: bool = _setting(False, _BRING, "load a classifier from a pickle: runs its code")
+    estimator: str | Estimator | CustomEstimator = _setting(
+        DEFAULT, _BRING, "what predicts", "SPEC", **_OBJECT
+    )
+    strategy: str | Strategy = _setting(
+        "greedy", _BRING, "greedy, or altered:q,zeta", "SPEC", **_OBJECT
+    )
+    objective: str | Objective = _setting(
+        "sum", _BRING, "sum, count or distinct", "NAME", **_OBJECT
+    )
+    seed: int = _setting(0, _BRING, "of the dice", "N", **_ENGINE)
+
+    budget: int | None = _setting(None, _COST, "requests; +N on resume for N more", "N", **_ENGINE)
+    bytes: int | None = _setting(None, _COST, "bytes received", "N", **_ENGINE)
+    seconds: float | str | None = _setting(None, _COST, "such as 90s or 2h", "T", **_TIME)
+    cost: float | None = _setting(None, _COST, flag=None, **_ENGINE)
+    requests: int | None = _setting(None, _COST, "a rate plan: K requests a host", "K", **_ENGINE)
+    per: float | str | None = _setting(None, _COST, "... in each window, such as 15m", "D", **_TIME)
+    duration: float | str | None = _setting(
+        None, _COST, "... for a time such as 7d", "T", flag="--for", spelt="for", **_TIME
+    )
+    host_budget: int | None = _setting(None, _COST, "requests to one host", "N", least=1)
+    domain_budget: int | None = _setting(
+        None, _COST, "requests to one registrable domain", "N", least=1
+    )
+    # Both by one option, --stop-when-harvest-below.
+    harvest_below: float | None = _setting(None, _COST, flag=None, least=0, **_ENGINE)
+    harvest_over: int = _setting(200, _COST, flag=None, least=1, **_ENGINE)
+
+    scope: str = _setting(
+        "domain", _WHERE, "what seeds span, where no host is named", choices=REACHES
+    )
+    hosts: tuple[str, ...] = _setting(
+        (), _WHERE, "a host that belongs to it", "HOST", flag="--host", spelt="host"
+    )
+    domains: tuple[str, ...] = _setting(
+        (), _WHERE, "a domain, with all its hosts", "DOMAIN", flag="--domain", spelt="domain"
+    )
+    prefixes: tuple[str, ...] = _setting((), _WHERE, "all under a URL", "URL", flag="--prefix")
+    languages: tuple[str, ...] = _setting(
+        (), _WHERE, "of pages", "CODE", flag="--language", spelt="language", form=_LANGUAGE
+    )
+    types: tuple[str, ...] = _setting(
+        (), _WHERE, "of bodies that are read", "MIME", flag="--type", form=_MEDIA
+    )
+    depth: int | None = _setting(None, _WHERE, "links from a seed at most", "N", least=0)
+    nofollow: bool = _setting(
+        True, _WHERE, "follow what asks not to be followed", flag="--ignore-nofollow"
+    )
+
+    delay: float = _setting(1.0, _HOW, "between requests to a host", "S", changeable=True, least=0)
+    concurrency: int = _setting(
+        32, _HOW, "requests in flight at most", "N", changeable=True, least=1, **_ENGINE
+    )
+    per_host: int = _setting(1, _HOW, "connections to one host", "N", changeable=True, least=1)
+    retries: int = _setting(2, _HOW, "of what failed and may pass", "N", least=0, **_CLIENT)
+    redirects: int = _setting(5, _HOW, "to follow at most", "N", fetching=True, least=0)
+    timeout: float = _setting(60.0, _HOW, "of one fetch", "S", least=0.001, **_CLIENT)
+    max_size: int = _setting(10_000_000, _HOW, "of one page", "BYTES", fetching=True, least=1_024)
+    contact: str | None = _setting(
+        None, _HOW, "a URL or an e-mail address for servers", "WHO", **_CLIENT
+    )
+    user_agent: str | None = _setting(None, _HOW, "instead of sonde's own", "TEXT", **_CLIENT)
+    headers: tuple[str, ...] = _setting(
+        (), _HOW, "to send", "[HOST ]NAME: VALUE", flag="--header", **_CLIENT
+    )
+    cookies: tuple[str, ...] = _setting(
+        (), _HOW, "to send", "HOST NAME=SECRET", flag="--cookie", **_CLIENT
+    )
+    auth: tuple[str, ...] = _setting((), _HOW, "a login", "HOST USER:SECRET", **_CLIENT)
+    proxy: str | None = _setting(None, _HOW, "to fetch through", "URL", **_CLIENT)
+    ca_file: str | None = _setting(
+        None, _HOW, "certificates to trust beside the system's", "FILE", **_CLIENT
+    )
+    allow_private: bool = _setting(
+        False, _HOW, "also loopback and private addresses: for one's own network", **_CLIENT
+    )
+    renderer: Callable[..., Any] | None = _setting(None, _HOW, **_PART)
+    lookup: Callable[..., Any] | None = _setting(None, _HOW, **_PART)
+
+    pages: bool = _setting(True, _KEEP, "keep no WARC files", flag="--no-pages")
+    text: bool = _setting(True, _KEEP, "keep no text of pages", flag="--no-text")
+    pseudonymise: str | None = _setting(
+        None,
+        _KEEP,
+        "keep names out of the run folder; the key is env:VARIABLE or file:PATH, which is made if"
+        f" it is not there (default: {KEY})",
+        "KEY",
+        const=f"file:{KEY}",
+        changeable=True,
+    )
 
     def __post_init__(self) -> None:
-        for name in ("seconds", "per", "duration"):
+        for name, declared in SETTINGS.items():
             value = getattr(self, name)
-            if isinstance(value, str):
+            if declared.duration and isinstance(value, str):
                 object.__setattr__(self, name, seconds_from(value))
-        for name, least in _LEAST.items():
-            value = getattr(self, name)
-            if value is not None and not least <= value < math.inf:
+            least = declared.least
+            if least is not None and value is not None and not least <= value < math.inf:
                 raise InputError(f"{name} must be {least:g} or more, not {value}")
-        for name, (pattern, such) in _FORMS.items():
-            for value in getattr(self, name):
-                if not pattern.fullmatch(value):
-                    raise InputError(f"{name} must be such as {such}, not {value!r:.200}")
-        Scope(hosts=self.hosts, domains=self.domains, prefixes=self.prefixes)
-        if self.scope not in REACHES:
-            raise InputError(f"unknown scope {self.scope!r} (one of: {', '.join(REACHES)})")
+            if declared.form is not None:
+                pattern, such = declared.form
+                for text in value:
+                    if not re.fullmatch(pattern, text):
+                        raise InputError(f"{name} must be such as {such}, not {text!r:.200}")
+            if declared.choices is not None and value not in declared.choices:
+                known = ", ".join(declared.choices)
+                raise InputError(f"unknown {name} {value!r} (one of: {known})")
         plan = (self.requests, self.per, self.duration)
         if any(part is not None for part in plan) and None in plan:
             raise InputError("a rate plan needs all of requests, per and for")
@@ -107,13 +218,22 @@ class Settings:
         """Settings from plain data; an unknown name or a wrong kind of value is an error."""
         return read_options(cls, values, where, spelt=_SPELT)
 
+    @classmethod
+    def told(cls, values: Mapping[str, Any], where: str = "settings") -> Settings:
+        """Settings as a call gives them: some may be objects."""
+        objects = objects_in(values)
+        plain = {name: value for name, value in values.items() if name not in objects}
+        return replace(cls.of(plain, where), **objects)
+
     def as_data(self) -> dict[str, Any]:
-        """What differs from the defaults, as plain data."""
-        return as_data(self, defaults=False)
+        """What differs from the defaults, as plain data; objects as what they call themselves."""
+        told = as_data(self, defaults=False)
+        told |= {name: str(value) for name, value in objects_in(told).items()}
+        return {name: value for name, value in told.items() if SETTINGS[name].kept}
 
     @property
     def rate(self) -> tuple[int, float] | None:
-        """So many requests per host within so many seconds."""
+        """The rate plan: k requests per host within d seconds."""
         if self.requests is None:
             return None
         return self.requests, float(self.per or 0.0)
@@ -121,7 +241,8 @@ class Settings:
     @property
     def limits(self) -> Budget:
         """The budget, with what a rate plan allows."""
-        budget = Budget(self.budget, self.bytes, _number(self.seconds))
+        seconds = None if self.seconds is None else float(self.seconds)
+        budget = Budget(self.budget, self.bytes, seconds, self.cost)
         if self.requests is not None:
             duration = float(self.duration or 0.0)
             planned = planned_requests(self.requests, float(self.per or 0.0), duration)
@@ -148,56 +269,103 @@ class Settings:
         return min(self.max_size, max(self.bytes // 20, 65_536))
 
 
-SETTINGS = frozenset(field.name for field in fields(Settings))
-"""The names of all settings."""
+SETTINGS: dict[str, Setting] = {each.name: each.metadata["setting"] for each in fields(Settings)}
+"""All settings, by name."""
 
-ENGINE = frozenset(
-    [
-        "estimator",
-        "strategy",
-        "objective",
-        "seed",
-        "budget",
-        "bytes",
-        "seconds",
-        "requests",
-        "per",
-        "duration",
-        "harvest_below",
-        "harvest_over",
-        "concurrency",
-    ]
-)
-"""Settings of the engine: they hold for every source."""
-
-_LEAST = {
-    "delay": 0.0,
-    "concurrency": 1,
-    "per_host": 1,
-    "retries": 0,
-    "redirects": 0,
-    "timeout": 0.001,
-    "max_size": 1_024,
-    "depth": 0,
-    "host_budget": 1,
-    "domain_budget": 1,
-    "harvest_over": 1,
-    "harvest_below": 0.0,
-}
-_FORMS = {
-    "languages": (re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*"), "en or pt-br"),
-    "types": (re.compile(r"[\w.+-]+/[\w.+-]+", re.ASCII), "text/html"),
-}
-_SPELT = {"for": "duration", "host": "hosts", "domain": "domains", "language": "languages"}
+_SPELT = {declared.spelt: name for name, declared in SETTINGS.items() if declared.spelt}
+_OBJECTS = tuple(name for name, declared in SETTINGS.items() if declared.objects)
 
 
-def spelling(name: str) -> str:
-    """The one spelling of a setting's name: files may use dashes, and say ``for``."""
-    return _SPELT.get(name, name.replace("-", "_"))
+class ResumeSettings(TypedDict, total=False):
+    """What a call may say on resume: what no decision rests on, and objects."""
+
+    scorer: str | Scorer | Callable[[Any], Any] | None
+    estimator: str | Estimator | CustomEstimator
+    strategy: str | Strategy
+    objective: str | Objective
+    delay: float
+    concurrency: int
+    per_host: int
+    retries: int
+    timeout: float
+    contact: str | None
+    user_agent: str | None
+    headers: Sequence[str]
+    cookies: Sequence[str]
+    auth: Sequence[str]
+    proxy: str | None
+    ca_file: str | None
+    allow_private: bool
+    renderer: Callable[..., Any] | None
+    lookup: Callable[..., Any] | None
+    pseudonymise: str | None
 
 
-def _number(value: float | str | None) -> float | None:
-    return None if value is None else float(value)
+class CrawlSettings(ResumeSettings, total=False):
+    """What a call may say for a new crawl: every setting, a budget also as a ``Budget``."""
+
+    topic: str | None
+    allow_pickle: bool
+    seed: int
+    budget: int | Budget | None
+    bytes: int | None
+    seconds: float | str | None
+    cost: float | None
+    requests: int | None
+    per: float | str | None
+    duration: float | str | None
+    host_budget: int | None
+    domain_budget: int | None
+    harvest_below: float | None
+    harvest_over: int
+    scope: str
+    hosts: Sequence[str]
+    domains: Sequence[str]
+    prefixes: Sequence[str]
+    languages: Sequence[str]
+    types: Sequence[str]
+    depth: int | None
+    nofollow: bool
+    redirects: int
+    max_size: int
+    pages: bool
+    text: bool
+
+
+def objects_in(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those settings that are objects."""
+    return {
+        name: values[name]
+        for name in _OBJECTS
+        if values.get(name) is not None and not isinstance(values[name], str)
+    }
+
+
+def spelt_out(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What a call says, under the settings' own names: without those that say nothing, and a
+    ``Budget`` as the limits that it has."""
+    told = {
+        _SPELT.get(name, name.replace("-", "_")): value
+        for name, value in values.items()
+        if value is not None
+    }
+    budget = told.get("budget")
+    if isinstance(budget, Budget):
+        del told["budget"]
+        limits = {
+            "budget": budget.requests,
+            "bytes": budget.bytes,
+            "seconds": budget.seconds,
+            "cost": budget.cost,
+        }
+        told |= {name: limit for name, limit in limits.items() if limit is not None}
+    return told
+
+
+def heeded(names: Collection[str]) -> frozenset[str]:
+    """The settings that a kind of source heeds, where ``fetching`` stands for all of the client."""
+    fetching = [name for name, declared in SETTINGS.items() if declared.fetching]
+    return frozenset(names).difference(["fetching"]).union(fetching if "fetching" in names else ())
 
 
 class Config(NamedTuple):

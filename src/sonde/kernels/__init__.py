@@ -82,15 +82,16 @@ class _SourceOnly(PathFinder):
         return spec_from_file_location(fullname, source, loader=loader)
 
 
+def names(package: str) -> list[str]:
+    """The kernels of a sub-package."""
+    files = (_FOLDER / package).glob("*.py")
+    return sorted(path.stem for path in files if path.stem != "__init__")
+
+
 @cache
 def _homes() -> dict[str, str]:
     """The kernels that there are, with the names of their modules."""
-    return {
-        path.stem: f"{__name__}.{package}.{path.stem}"
-        for package in PACKAGES
-        for path in sorted((_FOLDER / package).glob("*.py"))
-        if path.stem != "__init__"
-    }
+    return {name: f"{__name__}.{package}.{name}" for package in PACKAGES for name in names(package)}
 
 
 class _Installed(SimpleNamespace):

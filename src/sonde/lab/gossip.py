@@ -1,6 +1,6 @@
 """A query that spreads through a recorded overlay, beside one crawl that sees everything.
 
-The same purses that real peers hold are driven here by an agenda of events: a message takes one
+The same shares that real peers hold are driven here by an agenda of events: a message takes one
 unit of time to arrive and one to be answered, and of two at the same time the one sent first comes
 first. So a run is repeated bit for bit, and its time can be compared with that of a crawl.
 """
@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from sonde.errors import InputError
 from sonde.estimators import estimator_from
 from sonde.lab.protocol import draw
-from sonde.peers.purse import WIDTH, Purse
-from sonde.peers.spending import met as met_by
+from sonde.peers.query import recently_met
+from sonde.peers.share import WIDTH, Share
 from sonde.simulation import simulate
 from sonde.sources.graph import Graph
-from sonde.sources.peers.wire import Spread
+from sonde.sources.peers.messages import SpreadAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class SimulatedGossip:
 class _Stay:
     """A query's stay at one peer; ``sender`` is 0 for whoever started it."""
 
-    purse: Purse
+    share: Share
     node: int
     sender: int
     answers: list[tuple[str, float, tuple[str, ...]]] = field(default_factory=list)
@@ -55,37 +55,39 @@ def simulate_gossip(
     estimator_from(estimator)
     if budget < 0 or width < 1 or not seeds:
         raise InputError("a query needs a seed, a budget of 0 or more and a width of 1 or more")
-    start = Purse(
+    start = Share(
         budget, "", 0.0, [(str(seed), 0.0) for seed in seeds], estimator="bfs", width=len(seeds)
     )
     stays = [_Stay(start, -1, -1)]
     met: dict[int, int] = {}
-    agenda: list[tuple[int, int, int, int, int, Spread | None]] = []
+    agenda: list[tuple[int, int, int, int, int, SpreadAnswer | None]] = []
     time = number = repeated = 0
 
     def send(stay: int, now: int) -> None:
         """Whatever a stay has to send; its own answer once nothing is waited for."""
         nonlocal number
         here = stays[stay]
-        for order in here.purse.orders():
+        for handover in here.share.handovers():
             number += 1
-            heapq.heappush(agenda, (now + 1, number, stay, int(order.name), order.share, None))
-        if here.purse.over and here.sender >= 0:
-            found = [*here.answers, *((n, *rest) for n, rest in here.purse.answers.items())]
-            spread = Spread(here.purse.sent, here.purse.lost, tuple(found))
+            heapq.heappush(
+                agenda, (now + 1, number, stay, int(handover.name), handover.messages, None)
+            )
+        if here.share.over and here.sender >= 0:
+            found = [*here.answers, *((n, *rest) for n, rest in here.share.answers.items())]
+            spread = SpreadAnswer(here.share.sent, here.share.lost, tuple(found))
             number += 1
             heapq.heappush(agenda, (now + 1, number, here.sender, here.node, -1, spread))
 
     send(0, 0)
     while agenda:
-        time, _, stay, node, share, spread = heapq.heappop(agenda)
+        time, _, stay, node, messages, spread = heapq.heappop(agenda)
         if spread is not None:
-            stays[stay].purse.answered(str(node), spread)
+            stays[stay].share.answered(str(node), spread)
             send(stay, time)
         elif node in met:
             repeated += 1
             number += 1
-            heapq.heappush(agenda, (time + 1, number, stay, node, -1, Spread(0, 0, ())))
+            heapq.heappush(agenda, (time + 1, number, stay, node, -1, SpreadAnswer(0, 0, ())))
         else:
             met[node] = len(stays)
             part = slice(graph.indptr[node], graph.indptr[node + 1])
@@ -95,11 +97,17 @@ def simulate_gossip(
                 strict=True,
             )
             score = float(graph.scores[node])
-            known = met_by(stays[stay].purse.known)
-            purse = Purse(
-                share, str(node), score, neighbours, known=known, estimator=estimator, width=width
+            known = recently_met(stays[stay].share.known)
+            share = Share(
+                messages,
+                str(node),
+                score,
+                neighbours,
+                known=known,
+                estimator=estimator,
+                width=width,
             )
-            stays.append(_Stay(purse, node, stay, [(str(node), score, ())]))
+            stays.append(_Stay(share, node, stay, [(str(node), score, ())]))
             send(len(stays) - 1, time)
     return SimulatedGossip(
         visited=tuple(met),

@@ -1,6 +1,6 @@
 """What a scorer sees of a visited node: two texts, and the links with their places in one of them.
 
-``sonde.sources.web.page.Page`` is such a document. Another source may bring its own: scorers ask
+``sonde.sources.page.Page`` is such a document. Another source may bring its own: scorers ask
 for this shape only, and know nothing of the Web.
 """
 

@@ -12,13 +12,13 @@ its kind and its *place*: ``mastodon:mastodon.example``, ``form:https://a.exampl
 alone name the Web. The same text serves the command line, ``sonde.Crawl`` and the ``source`` of a
 configuration file, where the options are the table ``[options]`` (``--option name=value``,
 ``options={...}``). *Seeds* are nodes of the source, named after it. What a crawl gives a source to
-work with is its *equipment*: a scorer for the topic, settings for the HTTP client, and a *keeper*
-of what the source wants to find again.
+work with is its *context* (``context``): settings, a scorer for the topic, a *keeper* of what the
+source wants to find again, an archive. ``kinds`` is the registry of all kinds by name.
 
 Life cycle. The kind reads its options (``Kind.settled``), spells the seeds, and is asked to
 ``make`` the source when all that the user said has been found good; nothing is sent yet. Then
 ``recall()`` on resume; ``visit`` for each lease, with ``before_commit()`` and ``facts()`` in
-between; ``snapshot()`` and ``close()`` at the end. All but ``visit`` may be missing.
+between; ``leave()`` and ``close()`` at the end. All but ``visit`` may be missing.
 
 Invariants:
 
@@ -31,6 +31,7 @@ Invariants:
 - Kinds that packages offer by the entry points ``sonde.sources`` are used like those built in.
 """
 
-from .kind import ClassKind, Equipment, Kind, kind_from
+from sonde.sources.context import SourceContext
+from sonde.sources.kind import ClassKind, Kind, kind_from
 
-__all__ = ["ClassKind", "Equipment", "Kind", "kind_from"]
+__all__ = ["ClassKind", "Kind", "SourceContext", "kind_from"]

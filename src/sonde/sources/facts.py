@@ -1,12 +1,12 @@
-"""The facts of a page (an account, an answer to a query) that a run keeps, and the visit that
-carries them."""
+"""Visits with facts: what a run keeps of a page (an account, an answer to a query), the visit that
+carries it, and the visit that ends early."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sonde.records import Visit
+from sonde.records import Failure, Skip, Visit
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +38,10 @@ class PageVisit(Visit):
 
     facts: PageFacts | None = None
     refused: Sequence[tuple[str, str]] = ()
+
+
+class VisitEnded(Exception):
+    """A visit ends here, with this outcome."""
+
+    def __init__(self, outcome: Failure | Skip) -> None:
+        self.outcome = outcome

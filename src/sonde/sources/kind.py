@@ -12,31 +12,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, make_dataclass
 from types import GenericAlias
-from typing import Any
+from typing import Any, ClassVar, Generic, TypeVar
 
-from ..errors import InputError
-from ..protocols import Keeper, Source
-from ..records import Group
-from .web.exchange import Limits
-from .web.settings import ClientSettings
+from sonde.errors import InputError
+from sonde.protocols import Source
+from sonde.records import Group
+from sonde.sources.context import SourceContext, SourceSettings
 
-FETCHING = frozenset(
-    [
-        "retries",
-        "redirects",
-        "timeout",
-        "max_size",
-        "contact",
-        "user_agent",
-        "headers",
-        "cookies",
-        "auth",
-        "proxy",
-        "ca_file",
-        "allow_private",
-    ]
-)
-"""Settings that a kind heeds whose source fetches with the HTTP client."""
+FETCHING = frozenset(["fetching"])
+"""All settings of the HTTP client: a kind heeds them whose source fetches with it."""
 
 NAME = re.compile(r"[a-z][a-z0-9_-]*")
 
@@ -46,26 +30,10 @@ class NoOptions:
     """Nothing can be said."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Equipment:
-    """What a crawl equips a source with. ``scorer`` and ``client`` are made from the settings that
-    the kind heeds; ``rate`` is the user's own plan, (k, d): k requests in any d seconds."""
-
-    seeds: tuple[str, ...]
-    keeper: Keeper
-    topic: str | None
-    scorer: Any  # a ``scorers.Scorer``, where the kind heeds ``topic`` or ``scorer``
-    client: ClientSettings | None  # where the kind heeds ``allow_private``
-    seed: int
-    delay: float
-    limits: Limits  # of one fetch: times, and no more bytes than the budget holds for it
-    retries: int
-    concurrency: int
-    rate: tuple[int, float] | None
-    text: bool
+Options = TypeVar("Options")
 
 
-class Kind(ABC):
+class Kind(ABC, Generic[Options]):
     """A kind of source. Subclass it, or let ``kind_from`` make one from a class with ``visit``."""
 
     name: str = ""
@@ -73,12 +41,12 @@ class Kind(ABC):
     """One line, for lists."""
     nouns: tuple[str, str] = ("node", "nodes")
     """What its nodes are called, one and several."""
-    options: type = NoOptions
+    options: type[Any] = NoOptions
     """A frozen dataclass: what a user can say besides the settings of every crawl."""
     place: str | None = None
     """The option that stands after the name, as in ``mastodon:SERVER``."""
     heeds: Collection[str] = ()
-    """The settings that it listens to, besides those of every crawl (see ``crawl.settings``)."""
+    """The settings that it listens to, besides those of every crawl (see ``crawling.settings``)."""
     needs: Collection[str] = ()
     """Those of them without which it can do nothing."""
     defaults: Mapping[str, Any] = {}
@@ -87,39 +55,54 @@ class Kind(ABC):
     """Options that may be given anew on resume: no decision in the log rests on them."""
     grouped: bool = False
     """Whether its links have groups that its pace tells apart."""
+    tables: ClassVar[Mapping[str, str]] = {}
+    """Tables that its sources keep with the run (``Keeper.rows`` and ``write``): by name, what
+    stands after it in SQL, such as ``(host TEXT PRIMARY KEY, delay REAL) WITHOUT ROWID``."""
+    reasons: ClassVar[Mapping[str, str]] = {}
+    """What the reasons of its failures, skips and refusals mean, for people."""
 
-    def settled(self, options: Any) -> Any:
+    def settled(self, options: Options) -> Options:
         """The options as the run keeps them; called once, when the crawl is made. Whatever a file
         says is read here, so that the run does not depend on the file."""
         return options
 
-    def seeds(self, options: Any, topic: str | None) -> Sequence[str]:
+    def seeds(self, options: Options, topic: str | None) -> Sequence[str]:
         """Where to start when the user does not say."""
         raise InputError(f"a crawl of {self.name} needs at least one seed")
 
-    def spelt(self, options: Any, seed: str) -> str:
+    def spelt(self, options: Options, seed: str) -> str:
         """A seed in its one spelling; ``InputError`` for what cannot be a node."""
         return seed
 
-    def group(self, options: Any, node: str) -> Group:
+    def group(self, options: Options, node: str) -> Group:
         """The group of a seed."""
         return None
 
-    def rate(self, options: Any) -> tuple[int, float] | None:
+    def rate(self, options: Options) -> tuple[int, float] | None:
         """The k and d of n = kT/d, where the source states them itself."""
         return None
 
-    def plan(self, options: Any) -> Mapping[str, Any]:
-        """What ``--dry-run`` should say besides seeds and budget, as plain data."""
+    def check(self, options: Options, settings: SourceSettings) -> None:
+        """``InputError`` for settings that it heeds and that cannot be meant."""
+
+    def plan(
+        self,
+        options: Options,
+        settings: SourceSettings,
+        seeds: Sequence[str],
+        requests: int | None,
+    ) -> Mapping[str, Any]:
+        """What ``--dry-run`` should say besides options, seeds and budget, as plain data; a name
+        that begins with ``seconds`` is a time. ``requests`` is what the budget allows."""
         return {}
 
     @abstractmethod
-    def make(self, options: Any, equipment: Any) -> Source:
+    def make(self, options: Options, context: SourceContext) -> Source:
         """A source. Nothing is sent yet."""
 
 
-class ClassKind(Kind):
-    """The kind of a class whose constructor takes its options by name, and its ``equipment`` if it
+class ClassKind(Kind[Any]):
+    """The kind of a class whose constructor takes its options by name, and its ``context`` if it
     has a parameter of that name."""
 
     def __init__(self, name: str, made: Callable[..., Source]) -> None:
@@ -128,7 +111,7 @@ class ClassKind(Kind):
         self.nouns = getattr(made, "nouns", self.nouns)
         self._made = made
         parameters = _parameters(made)
-        self._equipped = parameters.pop("equipment", None) is not None
+        self._told = parameters.pop("context", None) is not None
         self.place = next(iter(parameters), None)
         self.options = make_dataclass(
             f"{name}_options",
@@ -137,17 +120,17 @@ class ClassKind(Kind):
             kw_only=True,
         )
 
-    def make(self, options: Any, equipment: Any) -> Source:
+    def make(self, options: Any, context: SourceContext) -> Source:
         values = {field.name: getattr(options, field.name) for field in fields(self.options)}
-        if self._equipped:
-            values["equipment"] = equipment
+        if self._told:
+            values["context"] = context
         source = self._made(**values)
         if not isinstance(source, Source):
             raise InputError(f"{self.name}: {type(source).__name__} has no visit method")
         return source
 
 
-def kind_from(name: str, offered: Any) -> Kind:
+def kind_from(name: str, offered: Any) -> Kind[Any]:
     """What an entry point offers, as a kind: a ``Kind``, or a class with ``visit``."""
     if isinstance(offered, type) and issubclass(offered, Kind):
         offered = offered()

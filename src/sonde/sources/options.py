@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, fields
 from typing import Any, TypeVar
 
-from ..errors import InputError
+from sonde.errors import InputError
 
 _Read = TypeVar("_Read")
 

@@ -14,20 +14,21 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
-from ..protocols import Allowance, Keeper, Source
-from ..records import Link, Node, Outcome, Visit
-from .facts import PageFacts, PageVisit
-from .web.secret import Secret, secret_from
+from sonde.errors import InputError
+from sonde.net.secret import Secret, secret_from
+from sonde.protocols import Keeper, KeptPage, Source, Value, VisitAllowance
+from sonde.records import Link, Node, Outcome, Visit
+from sonde.sources.facts import PageFacts, PageVisit
 
 _MARK = "p-"
 _END = b"."
 _KEY_SIZE = 32
+_IN_THE_OPEN = "a source that keeps tables or pages of its own cannot be pseudonymised"
 
 
 class Pseudonyms:
@@ -126,6 +127,22 @@ class HiddenKeeper:
     def commit(self) -> None:
         self._keeper.commit()
 
+    def rows(self, table: str) -> Iterator[tuple[Value, ...]]:
+        raise InputError(_IN_THE_OPEN)
+
+    def write(self, table: str, rows: Sequence[Sequence[Value]]) -> None:
+        raise InputError(_IN_THE_OPEN)
+
+    def pages(self) -> Iterator[KeptPage]:
+        raise InputError(_IN_THE_OPEN)
+
+    def text(self, lease: int) -> str | None:
+        return None
+
+    def retried(self) -> Iterator[tuple[str, int]]:
+        for node, count in self._keeper.retried():
+            yield self._pseudonyms.revealed(node), count
+
 
 class Pseudonymous:
     """A source whose nodes are pseudonyms. What else the source has is its own."""
@@ -137,7 +154,7 @@ class Pseudonymous:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._source, name)
 
-    async def visit(self, node: Node, allowance: Allowance) -> Outcome:
+    async def visit(self, node: Node, allowance: VisitAllowance) -> Outcome:
         """Visit by name, and tell without."""
         outcome = await self._source.visit(self._pseudonyms.revealed(str(node)), allowance)
         if not isinstance(outcome, Visit):

@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sonde.errors import InputError
+from sonde.store.atomic import new_file, new_folder
+from sonde.store.codec import unpack_text
 from sonde.store.graphml import write_graphml
-from sonde.store.packing import unpacked
-from sonde.store.reading import RunReader
-from sonde.store.replacing import new_file, new_folder
-from sonde.store.tables import RunTables
+from sonde.store.reader import RunReader
+from sonde.store.run_tables import RunTables
 from sonde.store.warcreader import Archived, read_archived
 
 Prose = Callable[[Archived, str], str | None]
@@ -65,6 +65,12 @@ def write_lines(run: RunReader, file: TextIO, prose: Prose, *, stored_text: bool
     return missing
 
 
+def kept_pages(run: RunReader) -> tuple[int, int]:
+    """How many pages are archived, of how many that were visited."""
+    archived, pages = run.one("SELECT count(warc), count(*) FROM pages") or (0, 0)
+    return archived, pages
+
+
 _COLUMNS = (
     "url", "final_url", "title", "language", "media_type", "status", "score", "predicted",
     "visited",
@@ -85,7 +91,7 @@ def _pages(
         if warc is not None:
             text = prose(read_archived(run.pages, warc), page["media_type"])
         elif packed is not None and stored_text:
-            text = unpacked(packed)
+            text = unpack_text(packed)
             if text is None:
                 raise InputError(f"{run.folder}: damaged: the text of {page['url']}")
         yield page, text

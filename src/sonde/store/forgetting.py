@@ -25,10 +25,10 @@ from typing import Any
 from sonde.errors import InputError
 from sonde.records import Outcome, Visit
 from sonde.sources.facts import PageVisit
-from sonde.store.blanking import blank
-from sonde.store.packing import unpacked
+from sonde.store.codec import unpack_text
 from sonde.store.run import Run
 from sonde.store.summary import FRONTIER
+from sonde.store.warcfiles import redact
 
 PREFIX = "forgotten:"
 """What a node without a name is called, with its number."""
@@ -123,7 +123,7 @@ def _archived(run: Run, number: int, node: str) -> list[str]:
     ).fetchall()
     if not pages or run.pages is None:
         return []
-    return blank(run.pages, {node, *(final_url for (final_url,) in pages)})
+    return redact(run.pages, {node, *(final_url for (final_url,) in pages)})
 
 
 def _node(database: sqlite3.Connection, number: int, node: str) -> None:
@@ -163,7 +163,7 @@ def _texts(database: sqlite3.Connection, names: list[str]) -> int:
     for lease, title, packed in database.execute(
         "SELECT lease, title, text FROM pages WHERE text IS NOT NULL OR title <> ''"
     ):
-        said = f"{title} {(unpacked(packed) or '') if packed is not None else ''}".lower()
+        said = f"{title} {(unpack_text(packed) or '') if packed is not None else ''}".lower()
         if any(name in said for name in long_enough):
             found.append((lease,))
     database.executemany("UPDATE pages SET text = NULL, title = '' WHERE lease = ?", found)

@@ -14,7 +14,7 @@ from xml.sax.xmlreader import AttributesImpl
 
 import pyarrow as pa
 
-from sonde.store.tables import NODES, RunTables
+from sonde.store.run_tables import NODES, RunTables
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 _TYPES = {pa.string(): "string", pa.int64(): "long", pa.float64(): "double", pa.bool_(): "boolean"}

@@ -1,151 +1,98 @@
 """The log of a run, read back: what was told to the explorer, in its order.
 
-A ``settle`` entry brings its outcome along, put together from the ledger and the pages.
+A row of a settled visit brings along what the ledger and the pages say of it, as the run keeps it
+(``codec`` reads the columns). What the rows mean to an explorer is told by ``crawling.retelling``.
 """
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from sys import intern
-from typing import Any
+from collections.abc import Iterator
+from typing import NamedTuple
 
-import numpy as np
-
-from sonde.kernels.model.significance import packed
-from sonde.records import Failure, Lease, Link, Outcome, Place, Skip, Spend, Visit
-from sonde.sources.web.place import keys_of
-from sonde.store.wording import unpack
-
-_QUERY = """
-SELECT log.seq, log.kind, log.lease, log.node, log.data, arm, chooser, predicted,
-    outcome, reason, retry, score, requests, bytes, targets, scores, {places}, {words}
+_ROWS = """
+SELECT log.seq, log.kind, log.lease, log.node, log.data, arm, chooser, predicted, outcome, reason,
+    retry, score, gain, requests, bytes, title, targets, scores, places, words
 FROM log LEFT JOIN leases ON leases.number = log.lease
-LEFT JOIN pages ON pages.lease = log.lease AND log.kind = 'settle' AND log.seq > ?
-ORDER BY log.seq
+LEFT JOIN pages ON pages.lease = log.lease AND log.kind = 'settle'
+WHERE log.seq > ? ORDER BY log.seq
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A node as the run knows it."""
-
-    url: str
-    host: str
-    depth: int
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One row of the log. ``lease`` and ``outcome`` are there where the kind has them."""
+class LogRow(NamedTuple):
+    """One row of the log, with its lease's row of the ledger, and with the page that settled it."""
 
     seq: int
     kind: str
+    lease: int | None
     node: int | None
-    data: dict[str, Any]
-    lease: Lease | None = None
-    outcome: Outcome | None = None
+    data: str | None
+    arm: int
+    chooser: str
+    predicted: float | None
+    outcome: str | None
+    reason: str | None
+    retry: int
+    score: float | None
+    gain: float | None
+    requests: int
+    size: int
+    title: str | None
+    targets: bytes | None
+    scores: bytes | None
+    places: bytes | None
+    words: bytes | None
 
 
-def nodes(database: sqlite3.Connection) -> list[Known]:
-    """All nodes, by their numbers."""
-    found = database.execute("SELECT url, host, depth FROM nodes ORDER BY number")
-    return [Known(url, intern(host), depth) for url, host, depth in found]
+class LeaseRow(NamedTuple):
+    """A lease as it was given."""
+
+    number: int
+    node: int
+    predicted: float | None
+    chooser: str
+    arm: int
 
 
-def entries(database: sqlite3.Connection, known: list[Known], restored: int = 0) -> Iterator[Entry]:
-    """The log, in order. Up to the position `restored` a snapshot stands for what visits taught,
-    so that their links are not read."""
-    # A run of the first version that was only ever read has neither.
-    columns = {row[1] for row in database.execute("PRAGMA table_info(pages)")}
-    names = {name: name if name in columns else "NULL" for name in ("places", "words")}
-    query = _QUERY.format(**names)
-    for row in database.execute(query, (restored,)):
-        seq, kind, number, node, data, arm, chooser, predicted, *settled = row
-        lease = None
-        if number is not None:
-            place = known[node]
-            lease = Lease(number, place.url, place.host, predicted, chooser, arm)
-        told = json.loads(data) if data else {}
-        outcome = None
-        if kind in ("settle", "interrupt"):
-            outcome = _outcome(known, told, *settled)
-        yield Entry(seq, kind, node, told, lease, outcome)
+class NodeRow(NamedTuple):
+    """A node as the run knows it."""
+
+    name: str
+    group: str
+    depth: int
 
 
-def _outcome(
-    known: list[Known],
-    told: dict[str, Any],
-    outcome: str,
-    reason: str | None,
-    retry: int,
-    score: float | None,
-    requests: int,
-    size: int,
-    targets: bytes | None,
-    scores: bytes | None,
-    places: bytes | None,
-    words: bytes | None,
-) -> Outcome:
-    spent = Spend(requests=requests, bytes=size, cost=told.get("cost", 0.0))
-    if outcome == "visit":
-        numbers = np.frombuffer(targets or b"", dtype="<i4").tolist()
-        alphas = np.frombuffer(scores or b"", dtype="<f8").tolist()
-        urls = [known[number].url for number in numbers]
-        told_places = _unpacked_places(places, urls, told.get("places"))
-        return Visit(
-            score=score or 0.0,
-            links=[
-                Link(known[number].url, alpha, known[number].host, place, said)
-                for number, alpha, place, said in zip(
-                    numbers, alphas, told_places, unpack(words, len(numbers)), strict=True
-                )
-            ],
-            records=tuple(told.get("records", ())),
-            spent=spent,
-        )
-    if outcome == "skip":
-        return Skip(reason or "", bool(retry), spent)
-    return Failure(reason or "", bool(retry), spent)
+def rows_since(database: sqlite3.Connection, seq: int) -> Iterator[LogRow]:
+    """The log after a position, in order."""
+    return map(LogRow._make, database.execute(_ROWS, (seq,)))
 
 
-_PLACES = np.dtype([("rfu", "<f8"), ("bfu", "<f8"), ("repeats", "<i4")])
-_NO_PLACE = (-1.0, -1.0, -1)
+def nodes_since(database: sqlite3.Connection, number: int = 0) -> Iterator[NodeRow]:
+    """The nodes from this number on, by their numbers."""
+    found = database.execute(
+        "SELECT url, host, depth FROM nodes WHERE number >= ? ORDER BY number", (number,)
+    )
+    return map(NodeRow._make, found)
 
 
-def pack_places(links: Sequence[Link]) -> bytes:
-    """The URL measures of links, as a run keeps them."""
-    return packed(links)
+def node_count(database: sqlite3.Connection) -> int:
+    """How many nodes the run knows."""
+    found = database.execute("SELECT coalesce(max(number), -1) + 1 FROM nodes").fetchone()
+    return int(found[0])
 
 
-def _unpacked_places(
-    packed: bytes | None, urls: list[str], keys: list[list[Any]] | None
-) -> list[Place | None]:
-    """The places of links. The Web's follow from URLs, those of other sources are `keys`."""
-    if packed is None:
-        return [None] * len(urls)
-    measures = np.frombuffer(packed, dtype=_PLACES).tolist()
-    homes = [keys_of(url) for url in urls] if keys is None else keys
-    return [
-        None if told == _NO_PLACE else Place(*home, *told)
-        for home, told in zip(homes, measures, strict=True)
-    ]
+def position_of(database: sqlite3.Connection, lease: int) -> int | None:
+    """Where in the log a lease was given; ``None`` for a lease that there is not."""
+    found = database.execute(
+        "SELECT seq FROM log WHERE kind = 'lease' AND lease = ?", (lease,)
+    ).fetchone()
+    return None if found is None else int(found[0])
 
 
-def spend_from(units: dict[str, Any] | None) -> Spend:
-    """The units as the log writes them; one request where it writes nothing."""
-    return Spend(requests=1) if not units else Spend(**units)
-
-
-def units_of(spend: Spend) -> dict[str, Any] | None:
-    """What the log writes for a spend: only what is not 0, nothing for one request."""
-    if spend == Spend(requests=1):
-        return None
-    units = {
-        unit: value
-        for unit in ("requests", "bytes", "seconds", "cost")
-        if (value := getattr(spend, unit))
-    }
-    return units or {"requests": 0}
+def open_leases(database: sqlite3.Connection) -> list[LeaseRow]:
+    """The leases that are not settled, in their order."""
+    found = database.execute(
+        "SELECT number, node, predicted, chooser, arm FROM leases WHERE outcome IS NULL"
+        " ORDER BY number"
+    )
+    return list(map(LeaseRow._make, found))

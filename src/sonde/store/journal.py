@@ -16,8 +16,9 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -40,11 +41,12 @@ _INSERTS = {
     " fingerprint, digest, etag, modified, rtt, canonical, flags, text, warc, targets, scores,"
     " places, words) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     "refused": "INSERT OR IGNORE INTO refused VALUES (?, ?, ?)",
-    "robots": "INSERT OR REPLACE INTO robots VALUES (?, ?, ?, ?, ?, ?)",
-    "hosts": "INSERT OR REPLACE INTO hosts VALUES (?, ?, ?, ?, ?, ?, ?)",
     "meta": "INSERT OR REPLACE INTO meta VALUES (?, ?)",
     "outdated": "DELETE FROM snapshots WHERE part = ?",
     "snapshots": "INSERT INTO snapshots VALUES (?, ?, ?)",
+    "checkpoints": "INSERT INTO checkpoints VALUES (?)",
+    "checkpoints_kept": "DELETE FROM checkpoints WHERE log_seq NOT IN"
+    " (SELECT log_seq FROM checkpoints ORDER BY 1 DESC LIMIT ?)",
 }
 
 
@@ -55,6 +57,7 @@ class Journal:
         self._database = database
         self._wal = wal
         self._file = -1
+        self._inserts = dict(_INSERTS)
         self._rows: dict[str, list[Sequence[Any]]] = {table: [] for table in _INSERTS}
         self._refused: set[int] = set()
         self.seq: int = database.execute("SELECT coalesce(max(seq), 0) FROM log").fetchone()[0]
@@ -63,6 +66,7 @@ class Journal:
         self.reserved = reserved  # known to be on the disk
         self.on_sync: Callable[[], None] = lambda: None
         """Called before the database goes to the disk: what it refers to should be there first."""
+        self._unsynced: list[Path] = []  # files that must be there first, too
         self._reserving = reserved
         self._synced = time.monotonic()
         self._sent_then = 0
@@ -70,6 +74,12 @@ class Journal:
         self._syncing: Future[None] | None = None
 
     # -- rows ----------------------------------------------------------------------------------
+
+    def declare(self, table: str, columns: int) -> None:
+        """Take rows for a further table, with so many columns; one with the same key replaces."""
+        places = ", ".join("?" * columns)
+        self._inserts[table] = f"INSERT OR REPLACE INTO {table} VALUES ({places})"
+        self._rows.setdefault(table, [])
 
     def add(self, table: str, row: Sequence[Any]) -> None:
         """A row for a table (``settled`` completes a row of leases)."""
@@ -107,6 +117,13 @@ class Journal:
         self._rows["snapshots"] = [row for row in self._rows["snapshots"] if row[1] != part]
         self.add("snapshots", (self.seq, part, state))
 
+    def checkpoint(self, path: Path, kept: int) -> None:
+        """A file with the state of all parts as of this position in the log, of which the last
+        ones are kept."""
+        self._unsynced.append(path)
+        self.add("checkpoints", (self.seq,))
+        self.add("checkpoints_kept", (kept,))
+
     def refuse(self, url: str, reason: str, lease: int) -> None:
         """A URL that was seen and is not put on the frontier; the first reason stays."""
         key = hash(url)
@@ -137,18 +154,47 @@ class Journal:
             if outrun:  # nothing may leave on a promise that is not on the disk
                 self._finish_sync(wait=True)
 
+    @contextmanager
+    def transaction(self, *, durable: bool = False) -> Iterator[None]:
+        """For another writer of the run: its statements and the rows gathered so far are one
+        transaction, whole or not at all. A durable one is on the disk when it ends; of others a
+        power cut may take the last ones."""
+        database = self._database
+        try:
+            if durable:
+                self._sync_before()
+                database.execute("PRAGMA synchronous = FULL")
+            database.execute("BEGIN IMMEDIATE")
+            yield
+            self._insert()
+            database.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise StoreError(_explained(error)) from None
+        finally:
+            if database.in_transaction:
+                database.execute("ROLLBACK")
+            if durable:
+                database.execute("PRAGMA synchronous = NORMAL")
+        self._clear()
+
     def _write(self) -> None:
         database = self._database
         try:
             database.execute("BEGIN IMMEDIATE")
-            for table, rows in self._rows.items():
-                if rows:
-                    database.executemany(_INSERTS[table], rows)
+            self._insert()
             database.execute("COMMIT")
         except sqlite3.Error as error:
             if database.in_transaction:
                 database.execute("ROLLBACK")
             raise StoreError(_explained(error)) from None
+        self._clear()
+
+    def _insert(self) -> None:
+        for table, rows in self._rows.items():
+            if rows:
+                self._database.executemany(self._inserts[table], rows)
+
+    def _clear(self) -> None:
         for rows in self._rows.values():
             rows.clear()
         self.dirty = False
@@ -163,12 +209,22 @@ class Journal:
         self._syncing = self._thread.submit(self._sync, self._reserving)
 
     def _sync(self, reserving: int) -> None:
+        self._sync_before()
         try:
-            self.on_sync()
+            while self._unsynced:
+                with suppress(FileNotFoundError), self._unsynced.pop().open("rb") as file:
+                    os.fsync(file.fileno())  # unless there are later ones already
             os.fdatasync(self._file)
         except OSError as error:
-            raise StoreError(f"the run cannot be written: {error.strerror or error}") from None
+            raise _unwritable(error) from None
         self.reserved = reserving
+
+    def _sync_before(self) -> None:
+        """What the database refers to goes to the disk first."""
+        try:
+            self.on_sync()
+        except OSError as error:
+            raise _unwritable(error) from None
 
     def _finish_sync(self, *, wait: bool) -> None:
         if self._syncing is not None and (wait or self._syncing.done()):
@@ -197,6 +253,10 @@ class Journal:
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
+
+
+def _unwritable(error: OSError) -> StoreError:
+    return StoreError(f"the run cannot be written: {error.strerror or error}")
 
 
 def _explained(error: sqlite3.Error) -> str:

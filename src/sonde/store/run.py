@@ -3,6 +3,7 @@
     run/
         run.sqlite      everything but the pages; ``schema`` says what is where
         run.lock        held by the one process that writes
+        checkpoints/    the state at positions of the log, in a long run (see ``checkpoints``)
         pages/          WARC files, unless the run keeps no pages
 
 Life cycle: ``create`` (or ``open``, which takes the lock, checks the version and finds out how the
@@ -18,23 +19,59 @@ Without a path the run lives in memory: the same tables, gone with the process.
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+import re
 import sqlite3
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from sonde.errors import InputError, StoreError
+from sonde.store.checkpoints import (
+    FOLDER,
+    KEPT,
+    Arrays,
+    checkpoints,
+    clear_away,
+    positions,
+    write_checkpoint,
+)
 from sonde.store.journal import Journal
-from sonde.store.lock import NAME as LOCK
-from sonde.store.lock import Lock
-from sonde.store.reading import DATABASE, PAGES
-from sonde.store.schema import SCHEMA, UPGRADES, VERSION
+from sonde.store.reader import DATABASE, PAGES
+from sonde.store.schema import SCHEMA, VERSION, check_version
 
+LOCK = "run.lock"
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_TABLES = frozenset(re.findall(r"CREATE TABLE (\w+)", SCHEMA))
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
+
+
+class _Lock:
+    """One writer a run: held until ``release``, or until the process ends, however it ends."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            owner = os.read(self._file, 32).decode("ascii", "replace").strip()
+            os.close(self._file)
+            raise InputError(
+                f"{folder}: another process is writing this run"
+                + (f" (process {owner})" if owner.isdigit() else "")
+            ) from None
+        os.ftruncate(self._file, 0)
+        os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
+
+    def release(self) -> None:
+        """Let another process write."""
+        os.close(self._file)
 
 
 def _boot() -> str:
@@ -48,7 +85,7 @@ def _boot() -> str:
 class Run:
     """A run that this process writes."""
 
-    def __init__(self, path: Path | None, database: sqlite3.Connection, lock: Lock | None) -> None:
+    def __init__(self, path: Path | None, database: sqlite3.Connection, lock: _Lock | None) -> None:
         self.path = path
         self.database = database
         self._lock = lock
@@ -73,7 +110,7 @@ class Run:
         if folder is not None:
             try:
                 folder.mkdir(parents=True, exist_ok=True)
-                lock = Lock(folder)
+                lock = _Lock(folder)
             except OSError as error:
                 raise InputError(f"{folder}: cannot be made: {error.strerror or error}") from None
         try:
@@ -116,24 +153,14 @@ class Run:
         if not (folder / DATABASE).is_file():
             raise InputError(f"{folder}: not a run folder (it has no {DATABASE})")
         try:
-            lock = Lock(folder)
+            lock = _Lock(folder)
         except OSError as error:
             raise InputError(f"{folder}: cannot be written: {error.strerror or error}") from None
         database = None
         try:
             database = _connected(folder / DATABASE)
             (version,) = database.execute("PRAGMA user_version").fetchone()
-            if version > VERSION:
-                raise InputError(
-                    f"{folder}: written by a newer sonde (version {version} of the run folder,"
-                    f" this one knows {VERSION})"
-                )
-            if version == 0:
-                raise InputError(f"{folder / DATABASE}: not the database of a run")
-            for older in range(version, VERSION):
-                database.executescript(
-                    f"BEGIN IMMEDIATE; {UPGRADES[older]} PRAGMA user_version = {older + 1}; COMMIT;"
-                )
+            check_version(folder, version)
             return cls(folder, database, lock)
         except BaseException as error:
             if database is not None:
@@ -143,7 +170,24 @@ class Run:
                 raise InputError(f"{folder / DATABASE}: cannot be read: {error}") from None
             raise
 
+    def declare(self, table: str, columns: str) -> None:
+        """Have a further table, made if it is not there; `columns` is its SQL after the name."""
+        if not _NAME.fullmatch(table) or table in _TABLES:
+            raise InputError(f"not a name for a table of a source: {table!r:.100}")
+        try:
+            self.database.execute(f"CREATE TABLE IF NOT EXISTS {table} {columns}")
+            found = self.database.execute(f"SELECT * FROM {table} LIMIT 0").description
+        except sqlite3.Error as error:
+            raise StoreError(f"the table {table} of the source cannot be made: {error}") from None
+        self.journal.declare(table, len(found))
+
     # -- reading back --------------------------------------------------------------------------
+
+    def declared(self, table: str) -> Iterator[tuple[Any, ...]]:
+        """All rows of a table that was declared."""
+        if table in _TABLES or not _NAME.fullmatch(table):
+            raise InputError(f"not a table of a source: {table!r:.100}")
+        return iter(self.database.execute(f"SELECT * FROM {table}"))
 
     def meta(self, key: str) -> Any:
         """What the run says of itself under a key, or ``None``."""
@@ -160,6 +204,22 @@ class Run:
     def pages(self) -> Path | None:
         """Where its WARC files are."""
         return None if self.path is None else self.path / PAGES
+
+    # -- checkpoints ---------------------------------------------------------------------------
+
+    def checkpoint(self, parts: Mapping[str, Arrays]) -> None:
+        """Keep the state of all parts as of this position in the log, from the next commit on. A
+        run without a folder is not taken up again, and on a full disk the log alone must do."""
+        if self.path is None:
+            return
+        folder = self.path / FOLDER
+        with suppress(OSError):
+            clear_away(folder, positions(self.database)[: KEPT - 1])
+            self.journal.checkpoint(write_checkpoint(folder, self.journal.seq, parts), KEPT)
+
+    def checkpoints(self, before: int | None) -> Iterator[tuple[int, dict[str, Arrays]]]:
+        """The states that were kept before a position of the log, the latest first, by position."""
+        return checkpoints(self.database, self.path, before)
 
     # -- the end -------------------------------------------------------------------------------
 

@@ -6,7 +6,11 @@ log to a fresh explorer gives its state bit for bit. The other tables are what t
 
 from __future__ import annotations
 
-VERSION = 2
+from pathlib import Path
+
+from sonde.errors import InputError
+
+VERSION = 3
 
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -27,7 +31,6 @@ CREATE TABLE nodes (
 --   time: seconds that went (budgets in seconds)
 --   budget: the limit was raised on resume
 --   dice: an ask that found nothing has turned the dice all the same
---   rtt: a host has answered, and the model has heard how quickly, as older runs say it
 --   lost: requests reserved before a power cut that the log knows nothing of; they count as spent
 CREATE TABLE log (
     seq INTEGER PRIMARY KEY,
@@ -43,7 +46,7 @@ CREATE TABLE log (
     --     basename of each link's target, where the source is not the Web), rtt (where the model
     --     hears of it: the microseconds after which each request was answered, with the host where
     --     that is not the node's own)
-    --   time, budget, lost: the units; dice: the state; rtt: host, seconds
+    --   time, budget, lost: the units; dice: the state
     data TEXT
 );
 
@@ -93,7 +96,7 @@ CREATE TABLE pages (
     targets BLOB NOT NULL,
     scores BLOB NOT NULL,
     places BLOB,
-    words BLOB                    -- of the links: NULL without any (see store/wording.py)
+    words BLOB                    -- of the links: NULL without any (see store/codec.py)
 );
 CREATE INDEX pages_node ON pages (node);
 
@@ -104,26 +107,10 @@ CREATE TABLE refused (
     lease INTEGER                 -- where it was seen
 ) WITHOUT ROWID;
 
-CREATE TABLE hosts (
-    host TEXT PRIMARY KEY,
-    requests INTEGER NOT NULL DEFAULT 0,
-    failures INTEGER NOT NULL DEFAULT 0,
-    bytes INTEGER NOT NULL DEFAULT 0,
-    rtt REAL,
-    rtt_deviation REAL,
-    delay REAL
-) WITHOUT ROWID;
+-- The positions in the log that there is a checkpoint of (see store/checkpoints.py).
+CREATE TABLE checkpoints (log_seq INTEGER PRIMARY KEY);
 
-CREATE TABLE robots (
-    origin TEXT PRIMARY KEY,
-    verdict TEXT NOT NULL,
-    text TEXT NOT NULL,
-    fetched REAL NOT NULL,
-    expires REAL NOT NULL,
-    why TEXT NOT NULL
-) WITHOUT ROWID;
-
--- Scorer, trap and variant state and the explorer's own, as of a position in the log.
+-- The parts that a source keeps by name, as of a position in the log.
 CREATE TABLE snapshots (
     log_seq INTEGER NOT NULL,
     part TEXT NOT NULL,
@@ -132,83 +119,14 @@ CREATE TABLE snapshots (
 ) WITHOUT ROWID;
 """
 
-UPGRADES = {
-    1: "ALTER TABLE pages ADD COLUMN places BLOB; ALTER TABLE pages ADD COLUMN words BLOB;",
-}
-"""What brings the tables of an older version to the next one; readers cope without."""
 
-TRACKING = """
--- A node of the tracked graph. state: frontier (seen, not visited), visited, gone (404, 410),
--- moved (to the node in moved), dropped (why says it), list (a feed or a sitemap).
-CREATE TABLE IF NOT EXISTS tracked (
-    id INTEGER PRIMARY KEY,
-    url TEXT NOT NULL UNIQUE,
-    state TEXT NOT NULL,
-    why TEXT NOT NULL DEFAULT '',
-    title TEXT NOT NULL DEFAULT '',
-    found REAL NOT NULL,          -- when it was first seen
-    visits INTEGER NOT NULL DEFAULT 0,
-    last REAL,                    -- when it was last visited
-    links INTEGER NOT NULL DEFAULT 0,    -- distinct links seen on it
-    fresh INTEGER NOT NULL DEFAULT 0,    -- links new at the last visit
-    elapsed REAL NOT NULL DEFAULT 0,     -- between the last two visits; of a list: until it is due
-    score REAL NOT NULL DEFAULT 0,       -- link score at the last visit
-    intervals INTEGER NOT NULL DEFAULT 0,
-    changes INTEGER NOT NULL DEFAULT 0,  -- intervals that ended with a new link
-    watched REAL NOT NULL DEFAULT 0,     -- the sum of intervals
-    etag TEXT,
-    modified TEXT,
-    digest BLOB,
-    warc TEXT,                    -- where the page as last fetched is kept
-    misses INTEGER NOT NULL DEFAULT 0,   -- failures in a row
-    retry REAL,                   -- it is left alone until then
-    dated REAL,                   -- the latest date that a list gave it
-    announced INTEGER NOT NULL DEFAULT 0,  -- a list says that it changed since it was visited
-    moved INTEGER
-);
-CREATE INDEX IF NOT EXISTS tracked_retry ON tracked (retry) WHERE retry IS NOT NULL;
-CREATE INDEX IF NOT EXISTS tracked_announced ON tracked (dated) WHERE announced;
-CREATE INDEX IF NOT EXISTS tracked_lists ON tracked (id) WHERE state = 'list';
-
--- A link. It is there at the moment of its date, which entries of feeds have, or, without one,
--- when it was last seen. A link that a page has gained since a list dated it came at that date.
-CREATE TABLE IF NOT EXISTS citations (
-    source INTEGER NOT NULL,
-    target INTEGER NOT NULL,
-    first REAL NOT NULL,
-    last REAL NOT NULL,
-    dated REAL,
-    PRIMARY KEY (source, target)
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS citations_target ON citations (target);
-
--- Every visit, with the requests that were charged to it before they left.
-CREATE TABLE IF NOT EXISTS sent (
-    number INTEGER PRIMARY KEY,
-    url TEXT NOT NULL,
-    why TEXT NOT NULL,            -- expand, recrawl, announced, list
-    charged REAL NOT NULL,        -- when the last of its requests was charged
-    requests INTEGER NOT NULL,
-    bytes INTEGER NOT NULL DEFAULT 0,
-    outcome TEXT,                 -- NULL: in flight, or cut off
-    status INTEGER,
-    fresh INTEGER
-);
-
-CREATE TABLE IF NOT EXISTS ranked (
-    node INTEGER PRIMARY KEY,
-    rank INTEGER NOT NULL,
-    cited INTEGER NOT NULL,       -- distinct sources within the window
-    entered REAL NOT NULL
-);
-CREATE TABLE IF NOT EXISTS ranking_changes (
-    time REAL NOT NULL,
-    change TEXT NOT NULL,         -- entered, left
-    url TEXT NOT NULL,
-    rank INTEGER NOT NULL,        -- where it stands now, or stood last
-    cited INTEGER NOT NULL,
-    why TEXT NOT NULL DEFAULT ''  -- of one that left: gone, moved
-);
-CREATE INDEX IF NOT EXISTS ranking_changes_time ON ranking_changes (time);
-"""
-"""What a run has besides once it is tracked; made when that begins, and of any version."""
+def check_version(folder: Path, version: int) -> None:
+    """A run folder of another version, or of none, is not read."""
+    if version == 0:
+        raise InputError(f"{folder}: not the database of a run")
+    if version != VERSION:
+        age = "a newer" if version > VERSION else "an older"
+        raise InputError(
+            f"{folder}: written by {age} sonde (version {version} of the run folder, this one"
+            f" reads {VERSION})"
+        )

@@ -1,17 +1,25 @@
 """What came of a run: value, spend, hosts, errors, and what politeness cost.
 
 Each function asks one question of a ``RunReader`` and gives records that print and serialise.
+
+How well visits were ordered (see ``sonde.metrics``): they count in the order in which they were
+told; with several in flight, the successor of a visit is the next one told, which may have been
+asked for before.
 """
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from sonde.errors import InputError
-from sonde.metrics import Merit
-from sonde.store.merit import judged
-from sonde.store.reading import RunReader
+from sonde.metrics import Merit, MeritSteps, judge
+from sonde.store.reader import RunReader
 
 RANKED = 100
 """Ranks are exact up to here; a node further down is recorded as beyond."""
@@ -63,7 +71,7 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True)
-class HostRow:
+class HostSummary:
     """One host: what it was asked, and what that brought."""
 
     host: str
@@ -146,6 +154,15 @@ FRONTIER = (
 """Nodes that may still be asked: never leased, or put back by the last lease's outcome."""
 
 
+def last_budget(run: RunReader) -> dict[str, Any] | None:
+    """The limits, by unit, where they were changed after the run began."""
+    found = run.one("SELECT data FROM log WHERE kind = 'budget' ORDER BY seq DESC LIMIT 1")
+    if found is None:
+        return None
+    limits: dict[str, Any] = json.loads(found[0] or "{}")
+    return limits
+
+
 def best_pages(run: RunReader, count: int) -> list[BestPage]:
     """The pages with the highest scores; of equal ones the earlier visit."""
     found = run.rows(
@@ -167,8 +184,10 @@ def reasons(run: RunReader) -> list[Reason]:
     return [Reason(*row) for row in found] + ([lost] if lost.leases else [])
 
 
-def hosts(run: RunReader) -> list[HostRow]:
+def hosts(run: RunReader) -> list[HostSummary]:
     """The hosts that were asked, the most asked first."""
+    if not run.has("hosts"):
+        return []
     found = run.rows(
         "SELECT hosts.host, hosts.requests, hosts.failures, hosts.bytes, count(brought.gain),"
         " total(brought.gain), rtt, delay FROM hosts LEFT JOIN"
@@ -176,11 +195,13 @@ def hosts(run: RunReader) -> list[HostRow]:
         " WHERE outcome = 'visit') AS brought ON brought.host = hosts.host"
         " GROUP BY hosts.host ORDER BY hosts.requests DESC, hosts.host"
     )
-    return [HostRow(*row) for row in found]
+    return [HostSummary(*row) for row in found]
 
 
 def unreachable(run: RunReader) -> dict[str, str]:
     """Whose robots.txt could not be fetched, so that nothing of theirs was, and why."""
+    if not run.has("robots"):
+        return {}
     return dict(
         run.rows("SELECT origin, why FROM robots WHERE verdict = 'disallow' ORDER BY origin")
     )
@@ -239,3 +260,48 @@ def flags(run: RunReader) -> dict[str, int]:
         for mark in str(marks).replace(",", " ").split():
             counts[mark] = counts.get(mark, 0) + count
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+# -- how well the visits were ordered --------------------------------------------------------------
+
+_VISITS = """
+SELECT leases.number, leases.node, score, gain, targets
+FROM log JOIN leases ON leases.number = log.lease LEFT JOIN pages ON pages.lease = log.lease
+WHERE log.kind = 'settle' AND outcome = 'visit' ORDER BY log.seq
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRun:
+    """The measures after each visit; ``leases`` names the visits."""
+
+    leases: npt.NDArray[np.int64]
+    steps: MeritSteps
+
+
+def judged(database: sqlite3.Connection, threshold: float = 0.0) -> JudgedRun:
+    """Judge a run's visits by its log."""
+    leases: list[int] = []
+    scores: list[float] = []
+    gains: list[float] = []
+    followed: list[int] = []
+    links: bytes | None = None  # of the visit before, where it may prove a backtrack
+    row: tuple[Any, ...]
+    for row in database.execute(_VISITS):
+        lease, node, score, gain, targets = row
+        if leases:
+            followed.append(1 if links is None else _among(node, links))
+        leases.append(lease)
+        scores.append(score or 0.0)
+        gains.append(gain or 0.0)
+        links = None if scores[-1] > threshold else targets or b""
+    if leases:
+        followed.append(1)
+    return JudgedRun(
+        np.array(leases, dtype=np.int64),
+        judge(np.array(scores), np.array(gains), np.array(followed, dtype=np.int8), threshold),
+    )
+
+
+def _among(node: int, links: bytes) -> int:
+    return int((np.frombuffer(links, "<i4") == node).any())

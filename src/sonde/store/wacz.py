@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from sonde.errors import InputError
+from sonde.store.atomic import new_file
 from sonde.store.fastwarc import (
     ArchiveIterator,
     FastWARCError,
     WarcRecord,
     WarcRecordType,
 )
-from sonde.store.reading import RunReader
-from sonde.store.replacing import new_file
+from sonde.store.reader import RunReader
 from sonde.store.warcfiles import file_name, numbered, tail_of
 
 VERSION = "1.1.1"

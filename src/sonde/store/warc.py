@@ -29,7 +29,7 @@ from typing import NamedTuple, Protocol
 
 from sonde.errors import InputError, StoreError
 from sonde.store.fastwarc import GzipWriter, WarcRecord, WarcRecordType
-from sonde.store.warcfiles import Place, file_name, numbered, tail_of
+from sonde.store.warcfiles import RecordPlace, file_name, numbered, tail_of
 
 FILE_SIZE = 1_000_000_000
 """Bytes after which the next file begins, as archives have them by custom."""
@@ -46,7 +46,7 @@ _BREAKS = re.compile(r"[\x00-\x20\x7f]")
 
 
 class Exchanged(Protocol):
-    """One request and its answer: ``sonde.sources.web.exchange.Exchange`` is one."""
+    """One request and its answer: ``sonde.net.exchange.Exchange`` is one."""
 
     @property
     def url(self) -> str: ...
@@ -61,7 +61,7 @@ class Exchanged(Protocol):
 
 
 class _Stored(NamedTuple):
-    place: Place
+    place: RecordPlace
     record: str
     url: str
     date: str
@@ -91,16 +91,17 @@ class WarcWriter:
         self._swapping = Lock()  # a file is not closed while another thread syncs it
         self._name = ""
         self._end = 0
+        self._unsynced = True  # something was written since
         try:
             folder.mkdir(parents=True, exist_ok=True)
             numbers = numbered(folder)
             self._number = numbers[-1] if numbers else 0
             if numbers:
-                self._go_on(None if since is None else Place.parse(since))
+                self._go_on(None if since is None else RecordPlace.parse(since))
         except OSError as error:
             raise StoreError(f"{folder}: cannot be written: {error.strerror}") from None
 
-    def _go_on(self, since: Place | None) -> None:
+    def _go_on(self, since: RecordPlace | None) -> None:
         path = self._folder / file_name(self._number)
         tail = tail_of(path, since.offset if since is not None and since.name == path.name else 0)
         if tail.damage == "corrupt":
@@ -115,7 +116,7 @@ class WarcWriter:
             self._append(self._info())
 
     def write(
-        self, exchanges: Sequence[Exchanged], *, when: float | None = None, cut: str = ""
+        self, exchanges: Sequence[Exchanged], cut: str = "", *, when: float | None = None
     ) -> str:
         """Store the exchanges of one fetch; the place of the last one's response.
 
@@ -132,10 +133,10 @@ class WarcWriter:
         self._begin_file()
         date = _date(when)
         out = io.BytesIO()
-        place = Place(self._name, self._end)
+        place = RecordPlace(self._name, self._end)
         stored: list[tuple[bytes, _Stored]] = []
         for exchange in exchanges:
-            place = Place(self._name, self._end + out.tell())
+            place = RecordPlace(self._name, self._end + out.tell())
             last = exchange is exchanges[-1]
             key, record = self._response(exchange, date, cut if last else "", out)
             if key:
@@ -148,7 +149,8 @@ class WarcWriter:
     def sync(self) -> None:
         """Wait until all that was written is on the disk."""
         with self._swapping:
-            if self._file is not None:
+            if self._file is not None and self._unsynced:
+                self._unsynced = False
                 os.fsync(self._file.fileno())
 
     def close(self) -> None:
@@ -199,6 +201,7 @@ class WarcWriter:
                 self._file.seek(self._end)
             raise
         self._end += len(data)
+        self._unsynced = True
 
     # -- records -------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sonde.errors import InputError
 from sonde.store.fastwarc import FastWARCError, GzipReader, WarcRecord, WarcRecordType
-from sonde.store.warcfiles import Place
+from sonde.store.warcfiles import RecordPlace
 
 _KINDS = (WarcRecordType.response, WarcRecordType.revisit)
 
@@ -29,7 +29,7 @@ class Archived:
 
 def read_archived(folder: Path, place: str) -> Archived:
     """The answer stored at a place; a revisit brings the body that it refers to."""
-    found, refers = _read(folder, Place.parse(place))
+    found, refers = _read(folder, RecordPlace.parse(place))
     if refers is None:
         return found
     original, further = _read(folder, refers)
@@ -38,7 +38,7 @@ def read_archived(folder: Path, place: str) -> Archived:
     return Archived(found.url, found.date, found.headers, original.body)
 
 
-def _read(folder: Path, place: Place) -> tuple[Archived, Place | None]:
+def _read(folder: Path, place: RecordPlace) -> tuple[Archived, RecordPlace | None]:
     path = folder / place.name
     try:
         with path.open("rb") as file:
@@ -62,5 +62,5 @@ def _read(folder: Path, place: Place) -> tuple[Archived, Place | None]:
     if record.record_type == WarcRecordType.revisit:
         name = record.headers.get("WARC-Refers-To-Filename") or ""
         offset = record.headers.get("WARC-Refers-To-File-Offset") or ""
-        return found, Place.parse(f"{name}:{offset}")
+        return found, RecordPlace.parse(f"{name}:{offset}")
     return found, None

@@ -185,7 +185,7 @@ class _Check:
     # -- what a source may have besides --------------------------------------------------------
 
     def _members(self) -> None:
-        for member in ("recall", "before_commit", "facts", "snapshot", "close"):
+        for member in ("recall", "before_commit", "facts", "leave", "close"):
             if not callable(getattr(self.source, member, print)):
                 raise SourceError(f"{self.name}.{member} is not a method")
         pace: Any = getattr(self.source, "pace", None)
@@ -201,12 +201,6 @@ class _Check:
                 raise SourceError(
                     f"{self.name}.facts must give plain data by label: {error}"
                 ) from None
-        if hasattr(self.source, "snapshot"):
-            left = self.source.snapshot()
-            if not isinstance(left, dict) or not all(
-                isinstance(part, str) and isinstance(state, bytes) for part, state in left.items()
-            ):
-                raise SourceError(f"{self.name}.snapshot must give bytes by the name of a part")
         if hasattr(self.source, "close"):
             closing = self.source.close()
             if inspect.isawaitable(closing):

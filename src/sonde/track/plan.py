@@ -12,7 +12,7 @@ EXPANSIONS = ("crawl-gai", "crawl-ai")
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrackPlan:
     """``per_hour`` requests are shared by expansion (a ``share`` of the visits) and recrawl.
 
     ``budget`` is the most that the tracker may spend on the run in all, ``most`` the most nodes
@@ -42,7 +42,7 @@ class Plan:
         return asdict(self)
 
     @classmethod
-    def of(cls, kept: dict[str, Any] | None, changes: dict[str, Any]) -> Plan:
+    def of(cls, kept: dict[str, Any] | None, changes: dict[str, Any]) -> TrackPlan:
         """What was kept, with what is told now."""
         known = {field.name for field in fields(cls)}
         unknown = sorted(changes.keys() - known)

@@ -1,7 +1,15 @@
-"""At most so many requests in any hour, evenly spaced."""
+"""Rate limiting: at most N requests in any hour, evenly spaced, on a clock that does not go back.
+
+The clock is the time of day at its start, then the machine's own count of seconds. A step of the
+wall clock while it runs changes nothing; one while it does not can make it start late, but never
+before the time at which it stopped. So what was seen first stays first, and no hour is counted
+twice.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections import deque
 from collections.abc import Iterable
 
@@ -27,3 +35,29 @@ class Rate:
     def charge(self, now: float) -> None:
         """A request leaves."""
         self._times.append(now)
+
+
+def _steady() -> float:
+    """Seconds that no one can set; on Linux they go on while the machine sleeps."""
+    clock = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if clock is None else time.clock_gettime(clock)
+
+
+class Clock:
+    """Seconds since 1970, never going back."""
+
+    def __init__(self) -> None:
+        self._origin = time.time()
+        self._began = _steady()
+
+    def not_before(self, moment: float) -> None:
+        """Go on from a moment that was reached before, if the wall clock is behind it."""
+        self._origin += max(0.0, moment - self.now())
+
+    def now(self) -> float:
+        """The time."""
+        return self._origin + (_steady() - self._began)
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        await asyncio.sleep(seconds)

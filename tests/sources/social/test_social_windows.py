@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sonde.sources.social.statements import Statement, statement_of
-from sonde.sources.social.windows import Place, Window, Windows
+from sonde.sources.social.windows import Window, WindowPlace, Windows
 
 times = st.floats(0.0, 2.0, allow_nan=False)
 
@@ -27,7 +27,7 @@ def test_no_window_is_exceeded_wherever_the_server_counts(
     than k such moments within d seconds, for any token, also after a restore."""
     windows = Windows({"w": Window(most, 1.0)}, {"posts": ["w"]}, tokens)
     now = 1000.0
-    flying: list[tuple[Place, float, float]] = []
+    flying: list[tuple[WindowPlace, float, float]] = []
     counted: dict[int, list[float]] = {}
     for wait, lasts, restores, where in steps:
         now += wait

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from sonde.kernels.html import urls as url_kernel
 from sonde.kernels.model import significance as kernel
+from sonde.net.urls import normalise
 from sonde.records import Link, Place
 from sonde.sources.graph import Graph
-from sonde.sources.web.address import normalise
-from sonde.sources.web.page import read_page
-from sonde.sources.web.place import Surroundings, keys_of, places
+from sonde.sources.page import read_page
+from sonde.sources.url_measures import Surroundings, keys_of, places
 from uncompiled import uncompiled
 
 COUNTS = st.integers(0, 2**31 - 1)

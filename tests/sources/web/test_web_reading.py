@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from tree_walk import Walk
 
 from sonde.kernels.html import depth_limit, scan, wellformed
-from sonde.sources.web import nesting, reading
-from sonde.sources.web.charset import decode
-from sonde.sources.web.reading import read
-from sonde.sources.web.references import CHARACTERS, resolved
+from sonde.net.charset import decode
+from sonde.sources import page as room
+from sonde.sources.hrefs import CHARACTERS, resolved
+from sonde.sources.page import read_html
 from uncompiled import uncompiled
 
 URL = "http://a.example/dir/page.html"
@@ -82,7 +82,7 @@ SOUP = st.lists(PIECES, max_size=30).map("".join)
 
 
 def said(html: str) -> tuple[object, ...]:
-    found = read(html.encode("utf-8", "replace"), URL, 10_000)
+    found = read_html(html.encode("utf-8", "replace"), URL, 10_000)
     return found.text, found.content, found.title, found.links
 
 
@@ -220,7 +220,7 @@ def document(draw: st.DrawFn) -> str:
 
 def in_order(html: str) -> bool:
     raw = html.encode("utf-8", "replace")
-    return bool(wellformed.wellformed(raw, reading._RULES, CHARACTERS, 512, 1_000))
+    return bool(wellformed.wellformed(raw, room._RULES, CHARACTERS, 512, 1_000))
 
 
 @given(document())
@@ -321,13 +321,13 @@ PLAIN_WELLFORMED = uncompiled(wellformed)
 def test_the_same_uncompiled(html: str) -> None:
     compiled = said(html)
     raw = html.encode("utf-8", "replace")
-    reached = nesting.shallow(raw)
+    reached = room.shallow(raw)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reading, "scan", PLAIN.scan)
-        patch.setattr(reading, "wellformed", PLAIN_WELLFORMED.wellformed)
-        patch.setattr(nesting, "safe_length", PLAIN_LIMIT.safe_length)
+        patch.setattr(room, "scan", PLAIN.scan)
+        patch.setattr(room, "wellformed", PLAIN_WELLFORMED.wellformed)
+        patch.setattr(room, "safe_length", PLAIN_LIMIT.safe_length)
         assert said(html) == compiled
-        assert nesting.shallow(raw) == reached
+        assert room.shallow(raw) == reached
 
 
 @given(
@@ -362,23 +362,23 @@ def test_no_text_takes_the_scan_beyond_its_end(pieces: list[str]) -> None:
     size = len(raw)
     rooms = (np.empty(size, np.uint8), np.empty(size, np.uint8), np.empty(size, np.intc))
     anchors, notes = np.empty((4, 7), np.intc), np.empty((4, 2), np.intc)
-    plain = PLAIN.scan(raw, nesting.ELEMENTS, CHARACTERS, *rooms, anchors, notes)
-    assert plain == scan.scan(raw, nesting.ELEMENTS, CHARACTERS, *rooms, anchors, notes)
-    assert PLAIN_WELLFORMED.wellformed(
-        raw, reading._RULES, CHARACTERS, 9, 9
-    ) == wellformed.wellformed(raw, reading._RULES, CHARACTERS, 9, 9)
+    plain = PLAIN.scan(raw, room.ELEMENTS, CHARACTERS, *rooms, anchors, notes)
+    assert plain == scan.scan(raw, room.ELEMENTS, CHARACTERS, *rooms, anchors, notes)
+    assert PLAIN_WELLFORMED.wellformed(raw, room._RULES, CHARACTERS, 9, 9) == wellformed.wellformed(
+        raw, room._RULES, CHARACTERS, 9, 9
+    )
     assert plain[0] <= size
 
 
 def test_attributes_that_would_take_for_ever_end_the_page() -> None:
     tags = ("<b " + "".join(f"a{n}=1 " for n in range(900)) + ">x</b>") * 1_000
     many = b"<p>before" + tags.encode()
-    assert len(nesting.shallow(many)) < len(many)
-    assert read(many, URL, 10).cut
+    assert len(room.shallow(many)) < len(many)
+    assert read_html(many, URL, 10).cut
     one = "<p>before<b " + "x" * 100 + "".join(f" a{n}" for n in range(1_001)) + ">x"
-    assert nesting.shallow(one.encode()) == b"<p>before"
+    assert room.shallow(one.encode()) == b"<p>before"
 
 
 def test_tags_inside_scripts_do_not_count_as_nesting() -> None:
     html = b"<script>" + b"write('<div>');" * 1_000 + b"</script><p>after"
-    assert nesting.shallow(html) == html
+    assert room.shallow(html) == html

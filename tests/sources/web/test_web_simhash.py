@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sonde.kernels.text import simhash as kernel
-from sonde.sources.web import simhash as room
-from sonde.sources.web.simhash import simhash, word_pairs
+from sonde.sources.web import duplicates, traps
+from sonde.sources.web.duplicates import simhash
+from sonde.sources.web.traps import word_pairs
 from uncompiled import uncompiled
 
 MIX_1, MIX_2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
@@ -74,5 +75,7 @@ PLAIN = uncompiled(kernel)
 def test_the_same_uncompiled(text: str) -> None:
     expected = simhash(text), word_pairs(text).tolist()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(room, "kernel", PLAIN)
+        patch.setattr(duplicates, "majority_of", PLAIN.majority_of)
+        patch.setattr(traps, "pair", PLAIN.pair)
+        patch.setattr(traps, "distinct", PLAIN.distinct)
         assert (simhash(text), word_pairs(text).tolist()) == expected

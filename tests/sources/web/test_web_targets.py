@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sonde import kernels
 from sonde.kernels.html import links as kernel
-from sonde.sources.web.reading import PageLink
+from sonde.sources.page import PageLink
 from uncompiled import uncompiled
 
 URLS = st.sampled_from("abcdefgh")

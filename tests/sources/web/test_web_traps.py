@@ -11,11 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.sources.web.address import normalise
+from sonde.net.urls import group_of, normalise
+from sonde.sources.web.duplicates import RULES, VariantLearner
 from sonde.sources.web.traps import TrapDetector, growing
-from sonde.sources.web.variants import RULES, VariantLearner
 
 HOST = "http://a.example"
+
+
+def verdict(traps: TrapDetector, url: str) -> str | None:
+    return traps.verdict(url, group_of(url))
 
 
 def month(number: int) -> tuple[str, str]:
@@ -41,12 +45,12 @@ def test_a_calendar_is_convicted_within_a_few_visits() -> None:
     visits = 0
     for number in range(500):
         url, text = month(number)
-        if traps.verdict(url) is None:
+        if verdict(traps, url) is None:
             traps.observe(url, text)
             visits += 1
     assert visits <= 30
     assert traps.factor(month(600)[0]) < 0.4
-    assert "stale" in (traps.verdict(month(600)[0]) or "")
+    assert "stale" in (verdict(traps, month(600)[0]) or "")
 
 
 def test_facets_are_convicted_whatever_the_parameters() -> None:
@@ -58,7 +62,7 @@ def test_facets_are_convicted_whatever_the_parameters() -> None:
             for value in range(3):
                 query = "&".join(f"{name}={value}" for name in chosen)
                 url = f"{HOST}/shop/list?{query}"
-                if traps.verdict(url) is None:
+                if verdict(traps, url) is None:
                     visits += 1
                     traps.observe(
                         url,
@@ -71,12 +75,12 @@ def test_real_pages_of_one_shape_are_not_a_trap() -> None:
     traps = TrapDetector()
     for number in range(300):
         url, text = article(number)
-        assert traps.verdict(url) is None
+        assert verdict(traps, url) is None
         assert traps.observe(url, text)
     assert traps.factor(article(301)[0]) == 1.0
     for number in range(40):  # a calendar on the same host does not convict the articles
         traps.observe(*month(number))
-    assert traps.verdict(article(302)[0]) is None
+    assert verdict(traps, article(302)[0]) is None
     assert traps.factor(article(302)[0]) == 1.0
 
 
@@ -102,7 +106,7 @@ def test_pages_with_hardly_any_text_are_stale_after_the_first() -> None:
 )
 def test_growing_paths(path: str, trap: bool) -> None:
     assert (growing(HOST + path) is not None) is trap
-    assert (TrapDetector().verdict(HOST + path) is not None) is trap
+    assert (verdict(TrapDetector(), HOST + path) is not None) is trap
 
 
 def test_trap_state_restores() -> None:
@@ -114,7 +118,7 @@ def test_trap_state_restores() -> None:
     again.restore(json.loads(json.dumps(traps.state())))
     assert again.state() == traps.state()
     for url in (month(50)[0], article(50)[0]):
-        assert again.verdict(url) == traps.verdict(url)
+        assert verdict(again, url) == verdict(traps, url)
         assert again.factor(url) == traps.factor(url)
 
 
@@ -177,19 +181,6 @@ def test_differences_by_several_rules_show_nothing() -> None:
         learner.observe(f"http://www.a.example/d{number}/", number + 1)
         learner.observe(f"https://a.example/d{number}", number + 1)
     assert learner.rules("http://a.example/") == []
-
-
-def test_variant_state_restores() -> None:
-    learner = VariantLearner()
-    for number in range(4):
-        learner.observe(f"http://a.example/d{number}", 1 << number * 9)
-        learner.observe(f"http://a.example/d{number}/", 1 << number * 9)
-        learner.redirected(f"http://b.example/d{number}", f"http://b.example/d{number}/")
-    learner.observe("http://a.example/empty", 0)
-    again = VariantLearner()
-    again.restore(json.loads(json.dumps(learner.state())))
-    assert again.state() == learner.state()
-    assert again.canonical("http://b.example/x") == "http://b.example/x/"
 
 
 @given(st.text(alphabet="ab./?=&w1", max_size=20), st.sampled_from(["http", "https"]))

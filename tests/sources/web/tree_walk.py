@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from sonde.sources.web.address import Base
-from sonde.sources.web.nesting import shallow
+from sonde.sources.hrefs import Base
+from sonde.sources.page import shallow
 
 _SKIPPED = (
     "script style template noscript svg iframe object embed audio video canvas noframes noembed"

@@ -7,7 +7,7 @@ Nouns, in the order in which material meets them:
 - a *topic* (``topics``): one keyword of the user's, counted by the live crawl's own matcher, in
   texts and in the windows of links. Several are counted in one pass, and make a graph each;
 - a *sheaf* (``sheaf``) or *bundle* (``posts``): what a worker process makes of a batch.
-  ``wikipages``, ``wikitext`` and ``titles`` read wiki pages for it, ``sources.web.page`` web pages.
+  ``wikipages``, ``wikitext`` and ``titles`` read wiki pages for it, ``sources.page`` web pages.
   ``pool`` brings them back in the order of the source;
 - a *draft* (``draft``) of pages whose links are resolved when all names are known, or *pairs*
   (``pairs``) of accounts whose rows are added up;

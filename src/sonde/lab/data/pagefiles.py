@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 from sonde.errors import InputError
 from sonde.lab.data.streams import SUFFIXES, Stream, open_raw
-from sonde.sources.web.address import normalise
+from sonde.net.urls import normalise
 
 HERE = "http://folder.invalid/"
 """Where pages of a folder live that has no address; it is taken off their names again."""

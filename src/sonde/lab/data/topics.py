@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sonde.errors import InputError
-from sonde.scorers import KeywordMatcher, f
+from sonde.scorers import KeywordMatcher, log_count
 from sonde.scorers.keywords import phrases_of
 
 Counts = npt.NDArray[np.int64]
@@ -65,7 +65,7 @@ class Topics:
     def around(
         self, text: str | bytes, links: Sequence[tuple[str, int, int]], window: int
     ) -> tuple[list[int], dict[int, list[float]]]:
-        """Occurrences in the text, and f of those that lie whole within a link's window.
+        """Occurrences in the text, and `log_count` of those that lie whole within a link's window.
 
         Links are (target, start, end); those whose window has none of any topic are left out.
         """
@@ -80,7 +80,7 @@ class Topics:
                 if low < high:
                     whole = [span for span in spans[low:high] if span[1] <= right]
                     if whole:
-                        alphas[number] = [f(count) for count in self._sums(whole)]
+                        alphas[number] = [log_count(count) for count in self._sums(whole)]
         return self._sums(spans), alphas
 
     def _sums(self, spans: Sequence[tuple[int, int, int]]) -> list[int]:
@@ -97,7 +97,7 @@ def _made(keywords: tuple[str, ...]) -> Topics:
 
 
 def f_of(counts: npt.ArrayLike) -> Floats:
-    """f of many counts: 1 + ln x for x > 0, else 0."""
+    """`log_count` of many counts: 1 + ln x for x > 0, else 0."""
     values = np.asarray(counts, dtype=np.float64)
     return np.where(values > 0, 1.0 + np.log(np.where(values > 0, values, 1.0)), 0.0)
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from sonde.lab.data.pagefiles import MOST_PAGE, RawPage
 from sonde.lab.data.streams import open_raw
-from sonde.sources.web.address import normalise
-from sonde.sources.web.decoding import BadEncoding, unpack
+from sonde.net.decoding import BadEncoding, unpack
+from sonde.net.urls import normalise
 
 if TYPE_CHECKING:
     from fastwarc.warc import WarcRecord

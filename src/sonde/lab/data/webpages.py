@@ -22,7 +22,7 @@ from sonde.lab.data.sheaf import Sheaf
 from sonde.lab.data.topics import Topics
 from sonde.lab.data.webarchives import is_archive, pages_in_archive
 from sonde.lab.progress import Meter
-from sonde.sources.web.page import WINDOW, read_page
+from sonde.sources.page import WINDOW, read_page
 
 BATCH = 1 << 20
 """Bytes of pages in a batch, about."""

@@ -21,7 +21,7 @@ from sonde.lab.data.sheaf import Sheaf
 from sonde.lab.data.titles import Resolver, Titles
 from sonde.lab.data.topics import Topics
 from sonde.lab.data.wikitext import Plain, plain
-from sonde.sources.web.page import WINDOW
+from sonde.sources.page import WINDOW
 
 PAGE = re.compile(rb"<page[\s>]")
 END = b"</page>"

@@ -9,9 +9,9 @@ Nouns, in the order in which a visit meets them:
 - *records*: an id and a text. β of a keyword is the number of records that it returned; α of a
   keyword that occurs in them is how often it does. Under the objective ``distinct``, which is the
   usual one here, a record counts once.
-- *words* (``words``): what of a text can be a keyword. Stop words are not, and a word that stands
-  in too large a share of all records seen (``census``) is *over-general*: its results are cut off
-  by the form long before they say anything new.
+- *words* (``query_words``): what of a text can be a keyword. Stop words are not, and a word that
+  stands in too large a share of all records seen (``census``) is *over-general*: its results are
+  cut off by the form long before they say anything new.
 - the *census* (``census``): which records were returned by how many keywords, and what that says
   about the size of the database (capture and recapture).
 
@@ -23,6 +23,6 @@ apart as the delay says; every request was granted before it left. Form, layout 
 kept with the run; the census is read back from the records in the log.
 """
 
-from .kind import Form
+from sonde.sources.form.kind import Form
 
 __all__ = ["Form"]

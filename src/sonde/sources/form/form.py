@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from ..web.address import normalise
+from sonde.net.urls import normalise
 
 _NAMES = ("q", "query", "search", "s", "keyword", "keywords", "term", "words", "text", "find")
 _TYPED = ("", "text", "search")

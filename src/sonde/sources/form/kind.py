@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
-from ...errors import InputError
-from ..kind import FETCHING, Equipment, Kind
-from ..web.address import normalise
-from .form import SearchForm
-from .layout import Layout
-from .source import FormSource, Manner
-from .words import LONGEST, words_of
+from sonde.errors import InputError
+from sonde.net.exchange import REASONS
+from sonde.net.urls import normalise
+from sonde.sources.context import SourceContext
+from sonde.sources.form.form import SearchForm
+from sonde.sources.form.layout import Layout
+from sonde.sources.form.query_words import LONGEST, words_of
+from sonde.sources.form.source import FormSource, Manner
+from sonde.sources.kind import FETCHING, Kind
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class FormOptions:
         return Layout(self.result, self.id, self.next)
 
 
-class Form(Kind):
+class Form(Kind[FormOptions]):
     """Records behind a search form, by keywords."""
 
     name = "form"
@@ -62,33 +64,35 @@ class Form(Kind):
     place = "url"
     heeds = FETCHING | {"topic", "delay", "text"}
     defaults: Mapping[str, Any] = {"objective": "distinct", "concurrency": 1}
+    reasons: ClassVar[Mapping[str, str]] = REASONS | {
+        "leaves the site": "a redirect leads to another site than the form's",
+        "over-general": "it stands in too large a share of the records",
+    }
 
-    def settled(self, options: Any) -> Any:
+    def settled(self, options: FormOptions) -> FormOptions:
         address = normalise(options.url)
         if address is None:
             raise InputError(f"not the URL of a form: {options.url!r:.200}")
         return replace(options, url=address)
 
-    def seeds(self, options: Any, topic: str | None) -> Sequence[str]:
+    def seeds(self, options: FormOptions, topic: str | None) -> Sequence[str]:
         words = words_of((topic or "").replace(",", " "))
         if not words:
             raise InputError("a search form needs keywords to begin with, or a topic")
         return words
 
-    def spelt(self, options: Any, seed: str) -> str:
+    def spelt(self, options: FormOptions, seed: str) -> str:
         word = " ".join(seed.lower().split())
         if not word or len(word) > 4 * LONGEST or not word.isprintable():
             raise InputError(f"not a keyword: {seed!r:.200}")
         return word
 
-    def make(self, options: Any, equipment: Equipment) -> FormSource:
+    def make(self, options: FormOptions, context: SourceContext) -> FormSource:
         form = None
         if options.field:
             pairs = tuple(
                 (pair.partition("=")[0], pair.partition("=")[2]) for pair in options.fields
             )
             form = SearchForm(options.url, options.method, options.field, pairs)
-        manner = Manner(
-            options.url, form, options.layout(), options.pages, options.general, equipment.delay
-        )
-        return FormSource(manner, equipment)
+        manner = Manner(options.url, form, options.layout(), options.pages, options.general)
+        return FormSource(manner, context)

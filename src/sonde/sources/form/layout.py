@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
-from ...errors import InputError
-from ..web.address import normalise, origin_of
+from sonde.errors import InputError
+from sonde.net.urls import normalise, origin_of
 
 ENOUGH = 3
 """So many alike are a list of results."""

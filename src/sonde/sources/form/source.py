@@ -6,24 +6,20 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...errors import InputError
-from ...protocols import Allowance
-from ...records import Failure, Link, Node, Outcome, Skip
-from ..facts import PageFacts, PageVisit
-from ..kind import Equipment
-from ..web.address import group_of
-from ..web.client import Client
-from ..web.politeness import Politeness
-from .asking import Site, Stopped
-from .census import Census
-from .form import SearchForm, find_form
-from .layout import ENOUGH, Layout, Record
-from .spacing import Spacing
-from .words import counted, words_of
+from sonde.errors import InputError
+from sonde.net.client import Client
+from sonde.net.hosts import Hosts
+from sonde.net.retries import Retries
+from sonde.protocols import Allowance
+from sonde.records import Failure, Link, Node, Outcome, Skip
+from sonde.sources.context import SourceContext
+from sonde.sources.facts import PageFacts, PageVisit, VisitEnded
+from sonde.sources.form.census import Census
+from sonde.sources.form.form import SearchForm, find_form
+from sonde.sources.form.layout import ENOUGH, Layout, Record
+from sonde.sources.form.query_words import counted, words_of
+from sonde.sources.form.site import FormSite
 
-_TRANSIENT = frozenset(("timeout", "connect", "disconnected", "slow", "dns")) | {
-    f"http-{status}" for status in (408, 425, 429, 500, 502, 503, 504)
-}
 _REMEMBERED = 0.02  # words in a smaller share of the records are far from over-general
 
 
@@ -36,32 +32,29 @@ class Manner:
     layout: Layout
     pages: int
     general: float
-    delay: float
 
 
 class FormSource:
     """A database behind a search form. Use ``close()`` at the end."""
 
-    def __init__(self, manner: Manner, equipment: Equipment) -> None:
-        assert equipment.client is not None
+    def __init__(self, manner: Manner, context: SourceContext) -> None:
+        settings = context.settings
+        assert context.client is not None
         self.manner = manner
-        self.keeper = equipment.keeper
+        self.keeper = context.keeper
         self.form = manner.form
         self.layout = manner.layout
         self.census = Census()
-        self.retries = equipment.retries
-        self.attempts: dict[str, int] = {}
-        self.pace = Spacing(
-            Politeness(delay=manner.delay, connections=equipment.concurrency, rate=equipment.rate),
-            group_of(manner.page),
+        self.retries = Retries(settings.retries)
+        self.site = FormSite(
+            manner.page,
+            Client(context.client),
+            Hosts(delay=settings.delay, connections=settings.concurrency, rate=settings.rate),
+            context.limits,
+            context.keeper,
         )
-        self.site = Site(
-            Client(equipment.client),
-            self.pace,
-            equipment.limits,
-            equipment.keeper,
-        )
-        self._text = equipment.text
+        self.pace = self.site.pace
+        self._text = settings.text
         self._changed = False
 
     # -- life ----------------------------------------------------------------------------------
@@ -111,8 +104,8 @@ class FormSource:
             return Skip("over-general")
         try:
             records, url = await self._searched(word, allowance)
-        except Stopped as stopped:
-            return self._problem(word, stopped.outcome)
+        except VisitEnded as ended:
+            return self._problem(word, ended.outcome)
         return self._told(word, records, url)
 
     def _general(self, word: str) -> bool:
@@ -121,11 +114,7 @@ class FormSource:
     def _problem(self, word: str, outcome: Failure | Skip) -> Outcome:
         if isinstance(outcome, Skip):
             return outcome
-        tried = self.attempts.get(word, 0)
-        if outcome.reason in _TRANSIENT and tried < self.retries:
-            self.attempts[word] = tried + 1
-            return Failure(outcome.reason, retry=True)
-        return outcome
+        return Failure(outcome.reason, self.retries.again(word, outcome.reason))
 
     async def _searched(self, word: str, allowance: Allowance) -> tuple[dict[str, Record], str]:
         """The records of a keyword, by their ids, and where the first of them stood."""
@@ -138,7 +127,7 @@ class FormSource:
         for number in range(self.manner.pages):
             try:
                 html, response = await self.site.page(url, body, allowance)
-            except Stopped:
+            except VisitEnded:
                 if not number:
                     raise
                 break  # what came so far is worth telling
@@ -170,7 +159,7 @@ class FormSource:
         return True
 
     def _told(self, word: str, records: dict[str, Record], url: str) -> Outcome:
-        self.attempts.pop(word, None)
+        self.retries.succeeded(word)
         for record in records.values():
             if record.id not in self.census.times:
                 self.census.describe(set(words_of(record.text)))

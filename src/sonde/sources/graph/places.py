@@ -10,14 +10,14 @@ import pyarrow as pa
 
 from sonde.protocols import Floats
 from sonde.records import Place
-from sonde.sources.web.place import keys_of
+from sonde.sources.url_measures import keys_of
 
 Keys = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
 class GraphPlaces:
-    """Keys of nodes and measures of links, as arrays; see ``sonde.sources.web.place``.
+    """Keys of nodes and measures of links, as arrays; see ``sonde.sources.url_measures``.
 
     A graph folder has parallel links merged, so that no link has repeats.
     """

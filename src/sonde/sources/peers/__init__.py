@@ -11,7 +11,13 @@ whatever becomes of it. A crawl that began on loopback or in a private network s
 that began in the open never enters them, whomever a peer calls its neighbour.
 """
 
+from sonde.sources.peers.messages import (
+    ExchangeError,
+    PeerAnswer,
+    SpreadAnswer,
+    address_of,
+    exchange,
+)
 from sonde.sources.peers.source import PeerSource
-from sonde.sources.peers.wire import Answer, Spread, Trouble, address_of, exchange
 
-__all__ = ["Answer", "PeerSource", "Spread", "Trouble", "address_of", "exchange"]
+__all__ = ["ExchangeError", "PeerAnswer", "PeerSource", "SpreadAnswer", "address_of", "exchange"]

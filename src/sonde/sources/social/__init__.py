@@ -12,10 +12,10 @@ Nouns, in the order in which a visit meets them:
   finds.
 - a *window* (``windows``): so many requests in so long a time, for each token. *Statements*
   (``statements``) are what an answer says about them in its headers.
-- the *turns* (``turns``): the pace of the crawl. A node is ready when a window has room for its
-  first request; further pages wait for theirs.
-- *posts* (``posts``): what an account has said, as a document for the scorer. β comes from all of
-  an account's posts, α of a mention from those posts that mention the other.
+- the *pace* (``window_pace``): a node is ready when a window has room for its first request;
+  further pages wait for theirs.
+- *posts* (``post_document``): what an account has said, as a document for the scorer. β comes from
+  all of an account's posts, α of a mention from those posts that mention the other.
 
 Invariants:
 
@@ -28,6 +28,6 @@ Invariants:
   origin alone.
 """
 
-from .kinds import Api, Bluesky, Mastodon
+from sonde.sources.social.kind import Api, Bluesky, Mastodon
 
 __all__ = ["Api", "Bluesky", "Mastodon"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .description import Description
+from sonde.sources.social.description import ApiDescription
 
 SEARCH = "?"
 """A node that begins so is a search."""
@@ -10,7 +10,7 @@ SEARCH = "?"
 _ID = "#"
 
 
-def node_of(number: str, name: str, description: Description) -> str:
+def node_of(number: str, name: str, description: ApiDescription) -> str:
     """The node of an account that an answer tells of. Where mentions have no names, ids alone."""
     if name and name != number and description.posts.mention_name:
         return f"{name}{_ID}{number}"
@@ -34,7 +34,7 @@ def spelt(name: str) -> str:
     return bare if bare.startswith(SEARCH) else bare.removeprefix("@")
 
 
-def endpoint_of(node: str, description: Description) -> str:
+def endpoint_of(node: str, description: ApiDescription) -> str:
     """Where a node's first request goes."""
     if node.startswith(SEARCH):
         return "search" if description.search is not None else "posts"

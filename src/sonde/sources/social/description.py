@@ -36,17 +36,17 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from ...durations import seconds_from
-from ...errors import InputError
-from ..options import read_options
-from .paging import PAGINGS, Next
-from .windows import Window
+from sonde.durations import seconds_from
+from sonde.errors import InputError
+from sonde.sources.options import read_options
+from sonde.sources.social.paging import PAGINGS, Next
+from sonde.sources.social.windows import Window
 
 _NAMES = {"posts": {"server", "id"}, "search": {"server", "query"}, "lookup": {"server", "name"}}
 
 
 @dataclass(frozen=True)
-class Posts:
+class PostsEndpoint:
     """An endpoint that lists posts. Paths are those of ``picking``, within an item."""
 
     url: str
@@ -63,7 +63,7 @@ class Posts:
 
 
 @dataclass(frozen=True)
-class Lookup:
+class LookupEndpoint:
     """An endpoint that knows the id of a name."""
 
     url: str
@@ -72,15 +72,15 @@ class Lookup:
 
 
 @dataclass(frozen=True)
-class Description:
+class ApiDescription:
     """An API. ``token_header`` is how a token is sent, with ``{token}`` in it."""
 
     name: str
     server: str
     windows: Mapping[str, Window]
-    posts: Posts
-    lookup: Lookup | None
-    search: Posts | None
+    posts: PostsEndpoint
+    lookup: LookupEndpoint | None
+    search: PostsEndpoint | None
     token_header: str
 
     @property
@@ -90,7 +90,7 @@ class Description:
         return {name: each.windows for name, each in found.items() if each is not None}
 
 
-def read_description(text: str, where: str) -> Description:
+def read_description(text: str, where: str) -> ApiDescription:
     """Read TOML; whatever is wrong with it is said with its place."""
     try:
         data = tomllib.loads(text)
@@ -109,12 +109,12 @@ def read_description(text: str, where: str) -> Description:
     lookup = None
     if "lookup" in data:
         place = f"{where}: lookup"
-        lookup = read_options(Lookup, _table(data.pop("lookup"), place), place, noun="key")
+        lookup = read_options(LookupEndpoint, _table(data.pop("lookup"), place), place, noun="key")
         _check(place, "lookup", lookup.url, lookup.windows, windows)
     top = read_options(_Top, data, where, noun="key")
     if "{token}" not in top.token_header or ":" not in top.token_header:
         raise InputError(f"{where}: token_header must be Name: value with {{token}} in it")
-    return Description(top.name, top.server, windows, posts, lookup, search, top.token_header)
+    return ApiDescription(top.name, top.server, windows, posts, lookup, search, top.token_header)
 
 
 @dataclass(frozen=True)
@@ -138,19 +138,21 @@ def _window(table: Any, where: str) -> Window:
     return Window(told.requests, seconds)
 
 
-def _posts(table: Any, where: str, windows: Mapping[str, Window]) -> Posts | None:
+def _posts(table: Any, where: str, windows: Mapping[str, Window]) -> PostsEndpoint | None:
     if table is None:
         return None
     values = _table(table, where)
     follow = values.pop("next", None)
-    posts = read_options(Posts, values, where, noun="key")
+    posts = read_options(PostsEndpoint, values, where, noun="key")
     _check(where, where.rpartition(" ")[2], posts.url, posts.windows, windows)
     if follow is None:
         return posts
     told = read_options(Next, _table(follow, f"{where}.next"), f"{where}.next", noun="key")
     if told.by not in PAGINGS:
         raise InputError(f"{where}.next: by must be one of {', '.join(PAGINGS)}, not {told.by!r}")
-    return Posts(**{**{k: getattr(posts, k) for k in Posts.__annotations__}, "next": told})
+    return PostsEndpoint(
+        **{**{k: getattr(posts, k) for k in PostsEndpoint.__annotations__}, "next": told}
+    )
 
 
 def _check(

@@ -7,25 +7,26 @@ import time
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...errors import InputError
-from ...protocols import Allowance
-from ...records import Failure, Skip
-from ..web.address import origin_of
-from ..web.exchange import FetchProblem, Response
-from .description import Posts
-from .paging import next_url
-from .picking import pick
-from .statements import statement_of
-from .windows import Place
+from sonde.errors import InputError
+from sonde.net.exchange import FetchOutcome, FetchProblem, Response
+from sonde.net.urls import origin_of
+from sonde.protocols import Allowance
+from sonde.records import Failure, Skip
+from sonde.sources.facts import VisitEnded
+from sonde.sources.social.description import PostsEndpoint
+from sonde.sources.social.paging import next_url
+from sonde.sources.social.picking import pick
+from sonde.sources.social.statements import Statement, statement_of
+from sonde.sources.social.windows import WindowPlace
 
 if TYPE_CHECKING:
-    from .source import ApiSource
+    from sonde.sources.social.source import ApiSource
 
 
 _NO_BUDGET = Skip("budget", retry=True)
 
 
-class Answer(NamedTuple):
+class ApiAnswer(NamedTuple):
     """What an API has answered."""
 
     url: str
@@ -33,11 +34,44 @@ class Answer(NamedTuple):
     response: Response
 
 
-class Stopped(Exception):
-    """The visit ends here, with this outcome."""
+class _PlacedRequest:
+    """The allowance of one request: each attempt takes a place in the windows, and is kept before
+    it leaves. The first has its place; one more is made after a redirect, or when a server had
+    closed the connection, and takes another."""
 
-    def __init__(self, outcome: Failure | Skip) -> None:
-        self.outcome = outcome
+    def __init__(self, source: ApiSource, allowance: Allowance, place: WindowPlace) -> None:
+        self._source = source
+        self._allowance = allowance
+        self._place = place
+        self.sent: list[WindowPlace] = []
+
+    def take(self) -> bool:
+        windows, place = self._source.windows, self._place
+        if self.sent:
+            another = windows.take(place.endpoint, time.time(), place.token)
+            if another is None:
+                return False
+            place = another
+        if not self._allowance.take():
+            if self.sent:
+                windows.give_back(place)
+            return False
+        self.sent.append(place)
+        keeper = self._source.keeper
+        keeper.keep("windows", json.dumps(windows.state()).encode())
+        keeper.commit()
+        return True
+
+    def receive(self, size: int) -> None:
+        self._allowance.receive(size)
+
+    def answered(self, statement: Statement | None, now: float) -> None:
+        """The answer to the last attempt has come, or none will."""
+        windows = self._source.windows
+        if not self.sent:
+            windows.give_back(self._place)
+        for number, place in enumerate(self.sent, 1):
+            windows.answered(place, now, statement if number == len(self.sent) else None)
 
 
 class Exchanges:
@@ -53,13 +87,15 @@ class Exchanges:
         if self._first is not None:
             self._source.pace.unused(self._first)
 
-    async def pages(self, endpoint: str, url: str, posts: Posts) -> AsyncIterator[Answer]:
+    async def pages(
+        self, endpoint: str, url: str, posts: PostsEndpoint
+    ) -> AsyncIterator[ApiAnswer]:
         """The answers of an endpoint, page by page; those after the first may be missing."""
         here: str | None = url
         for number in range(self._source.pages):
             try:
                 answer = await self.ask(endpoint, here or url)
-            except Stopped:
+            except VisitEnded:
                 if not number:
                     raise
                 return  # what came so far is worth telling
@@ -74,75 +110,47 @@ class Exchanges:
             if here is None:
                 return
 
-    async def ask(self, endpoint: str, url: str) -> Answer:
+    async def ask(self, endpoint: str, url: str) -> ApiAnswer:
         """One request, as soon as a window has room for it."""
         source = self._source
         reserved = self._first == endpoint
         if reserved:
             self._first = None
         place = await source.pace.place(endpoint, first=reserved)
-        sent: list[Place] = []
+        request = _PlacedRequest(source, self._allowance, place)
 
-        def take() -> bool:
-            # The first attempt has its place; one more is made after a redirect, or when a server
-            # had closed the connection, and takes another.
-            another = place
-            if sent:
-                found = source.windows.take(endpoint, time.time(), place.token)
-                if found is None:
-                    return False
-                another = found
-            if not self._allowance.take():
-                if sent:
-                    source.windows.give_back(another)
-                return False
-            sent.append(another)
-            source.keeper.keep("windows", json.dumps(source.windows.state()).encode())
-            source.keeper.commit()
-            return True
-
-        async def allow(here: str) -> str | None:
+        def gate(here: str, group: str, redirected: bool) -> str | None:
             # A token is for the server that it was given for.
             return None if origin_of(here) == source.server else "another server"
 
+        got: FetchOutcome | None = None
         try:
-            got = await source.client.fetch(
-                url,
-                take=take,
-                allow=allow,
-                limits=source.limits,
-                headers=source.headers(place.token),
+            got = await source.polite.fetch(
+                url, request, gate=gate, headers=source.headers(place.token)
             )
-        except BaseException:
-            for each in sent:
-                source.windows.answered(each, time.time())
-            raise
-        now = time.time()
-        response = got if isinstance(got, Response) else got.response
-        statement = None
-        if response is not None:
-            statement = statement_of(response.headers, response.status, now)
-        if not sent:
-            source.windows.give_back(place)
-        for number, each in enumerate(sent, 1):
-            source.windows.answered(each, now, statement if number == len(sent) else None)
+        finally:
+            now = time.time()
+            response = got.response if isinstance(got, FetchProblem) else got
+            statement = None
+            if response is not None:
+                statement = statement_of(response.headers, response.status, now)
+            request.answered(statement, now)
         source.pace.wake()
-        self._allowance.receive(got.received)
         return self._read(got, place)
 
-    def _read(self, got: Response | FetchProblem, place: Place) -> Answer:
+    def _read(self, got: FetchOutcome, place: WindowPlace) -> ApiAnswer:
         if isinstance(got, FetchProblem):
             if got.reason == "budget":  # or no place for one more attempt
-                raise Stopped(Failure("disconnected") if got.requests else _NO_BUDGET)
+                raise VisitEnded(Failure("disconnected") if got.requests else _NO_BUDGET)
             if got.reason == "not-allowed":
-                raise Stopped(Failure("leaves the server"))
+                raise VisitEnded(Failure("leaves the server"))
             where = self._source.origin_of_token(place.token)
             if got.reason == "http-401" and where is not None:
                 raise InputError(f"{self._source.server} refuses the token in {where}")
-            raise Stopped(Failure(got.reason))
+            raise VisitEnded(Failure(got.reason))
         if got.cut:
-            raise Stopped(Failure("disconnected" if got.cut == "broken" else "too-large"))
+            raise VisitEnded(Failure("disconnected" if got.cut == "broken" else "too-large"))
         try:
-            return Answer(got.url, json.loads(got.body), got)
+            return ApiAnswer(got.url, json.loads(got.body), got)
         except (ValueError, RecursionError):
-            raise Stopped(Failure("bad-response")) from None
+            raise VisitEnded(Failure("bad-response")) from None

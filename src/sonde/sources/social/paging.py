@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from ..web.address import normalise, origin_of
-from .picking import text
+from sonde.net.urls import normalise, origin_of
+from sonde.sources.social.picking import text
 
 PAGINGS = ("link", "cursor", "last", "url", "page")
 

@@ -7,24 +7,22 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from ...protocols import Allowance
-from ...records import Failure, Link, Node, Outcome, Skip
-from ..facts import PageFacts, PageVisit
-from ..kind import Equipment
-from ..web.client import Client
-from ..web.page import read_page
-from ..web.secret import Secret
-from . import accounts
-from .description import Description, Posts, filled
-from .exchanges import Answer, Exchanges, Stopped
-from .picking import one, pick, text
-from .posts import Post, document
-from .turns import Turns
-from .windows import Window, Windows
-
-_TRANSIENT = frozenset(("timeout", "connect", "disconnected", "slow", "dns")) | {
-    f"http-{status}" for status in (408, 425, 429, 500, 502, 503, 504)
-}
+from sonde.net.client import Client
+from sonde.net.polite_fetch import PoliteFetch
+from sonde.net.retries import Retries
+from sonde.net.secret import Secret
+from sonde.protocols import Allowance
+from sonde.records import Failure, Link, Node, Outcome, Skip
+from sonde.sources.context import SourceContext
+from sonde.sources.facts import PageFacts, PageVisit, VisitEnded
+from sonde.sources.page import read_html
+from sonde.sources.social import accounts
+from sonde.sources.social.description import ApiDescription, PostsEndpoint, filled
+from sonde.sources.social.exchanges import ApiAnswer, Exchanges
+from sonde.sources.social.picking import one, pick, text
+from sonde.sources.social.post_document import AccountPost, document
+from sonde.sources.social.window_pace import WindowPace
+from sonde.sources.social.windows import Window, Windows
 
 
 class ApiSource:
@@ -32,26 +30,27 @@ class ApiSource:
 
     def __init__(
         self,
-        description: Description,
+        description: ApiDescription,
         server: str,
         tokens: Sequence[tuple[str, Secret]],
         pages: int,
-        equipment: Equipment,
+        rate: tuple[int, float] | None,
+        context: SourceContext,
     ) -> None:
         self.description = description
         self.server = server
         self.pages = pages
-        self.scorer = equipment.scorer
-        self.keeper = equipment.keeper
-        self.retries = equipment.retries
-        self.text = equipment.text
+        assert context.scorer is not None
+        self.scorer = context.scorer
+        self.keeper = context.keeper
+        self.retries = Retries(context.settings.retries)
+        self.text = context.settings.text
         self._tokens = tokens
-        self.windows = _windows(description, equipment.rate, len(tokens))
-        self.pace = Turns(self.windows)
-        assert equipment.client is not None
-        self.client = Client(equipment.client)
-        self.limits = equipment.limits
-        self.attempts: dict[str, int] = {}
+        self.windows = _windows(description, rate, len(tokens))
+        self.pace = WindowPace(self.windows)
+        assert context.client is not None
+        self.client = Client(context.client)
+        self.polite = PoliteFetch(self.client, limits=context.limits)
         self.aliases: dict[str, str] = {}  # a node by the id of an account that was named otherwise
         self._scored = False
 
@@ -110,21 +109,17 @@ class ApiSource:
             if name.startswith(accounts.SEARCH):
                 return await self._search(name, exchange)
             return await self._account(name, exchange)
-        except Stopped as stopped:
-            return self._problem(name, stopped.outcome)
+        except VisitEnded as ended:
+            return self._problem(name, ended.outcome)
         finally:
             exchange.end()
 
     def _problem(self, name: str, outcome: Failure | Skip) -> Outcome:
         if isinstance(outcome, Skip):
             return outcome
-        tried = self.attempts.get(name, 0)
         waits = outcome.reason == "http-429"  # the windows see to it that it is not repeated soon
-        if outcome.reason in _TRANSIENT and (waits or tried < self.retries):
-            self.attempts[name] = tried + (not waits)
-            return Failure(outcome.reason, retry=True)
-        self.attempts.pop(name, None)
-        return outcome
+        retry = self.retries.again(name, outcome.reason, counted=not waits)
+        return Failure(outcome.reason, retry)
 
     async def _search(self, name: str, exchange: Exchanges) -> Outcome:
         search = self.description.search
@@ -148,7 +143,7 @@ class ApiSource:
             self._called(number, name)
         endpoint = self.description.posts
         url = filled(endpoint.url, server=self.server, id=number or name)
-        posts: list[Post] = []
+        posts: list[AccountPost] = []
         title = ""
         async for answer in exchange.pages("posts", url, endpoint):
             if not posts:
@@ -157,7 +152,9 @@ class ApiSource:
         said = [(other, post.text) for post in posts for other in dict.fromkeys(post.mentions)]
         return self._scored_visit(name, title, [post.text for post in posts], said, url)
 
-    def _identified(self, name: str, number: str | None, posts: Posts, answer: Answer) -> str:
+    def _identified(
+        self, name: str, number: str | None, posts: PostsEndpoint, answer: ApiAnswer
+    ) -> str:
         """Learn who an account is from its first post; its name for people."""
         first = one(answer.data, posts.items)
         if number is None and first is not None:
@@ -170,19 +167,19 @@ class ApiSource:
             self.aliases[number] = name
             self.keeper.keep("aliases", json.dumps(self.aliases).encode())
 
-    def _posts(self, endpoint: Posts, answer: Answer) -> list[Post]:
+    def _posts(self, endpoint: PostsEndpoint, answer: ApiAnswer) -> list[AccountPost]:
         found = []
         for item in pick(answer.data, endpoint.items):
             said = text(item, endpoint.text)
             if endpoint.html and said:
-                said = read_page(said.encode(), answer.url, content_type="text/html").text
+                said = read_html(said.encode(), answer.url).text
             mentions = [
                 self._node(text(other, endpoint.mention_id), text(other, endpoint.mention_name))
                 for other in (pick(item, endpoint.mentions) if endpoint.mentions else ())
                 if text(other, endpoint.mention_id)
             ]
             author = self._node(text(item, endpoint.author_id), text(item, endpoint.author_name))
-            found.append(Post(author, said, mentions))
+            found.append(AccountPost(author, said, mentions))
         return found
 
     def _node(self, number: str, name: str) -> str:
@@ -191,7 +188,7 @@ class ApiSource:
     def _scored_visit(
         self, name: str, title: str, own: list[str], said: list[tuple[str, str]], url: str
     ) -> Outcome:
-        self.attempts.pop(name, None)
+        self.retries.succeeded(name)
         page = document(name, title, own, said)
         beta, alphas = self.scorer.score(page)
         self._scored = True
@@ -211,7 +208,7 @@ class ApiSource:
         )
 
 
-def _windows(description: Description, rate: tuple[int, float] | None, tokens: int) -> Windows:
+def _windows(description: ApiDescription, rate: tuple[int, float] | None, tokens: int) -> Windows:
     """The windows of an API, or the one that the user's own plan is, for all endpoints."""
     if rate is None:
         return Windows(description.windows, description.endpoints, tokens)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from ..web.politeness import LONGEST_PAUSE, retry_after
+from sonde.net.retries import LONGEST_PAUSE, retry_after
 
 _EPOCH = 1_000_000_000  # a reset beyond this is a time of day, not a number of seconds
 _PAIR = re.compile(r"([a-z]+)\s*=\s*(\d{1,15})")

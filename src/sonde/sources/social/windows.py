@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .statements import Statement
+from sonde.sources.social.statements import Statement
 
 _ROUNDED = 1.0  # seconds by which two statements of one reset may differ ...
 _SAME = 0.02  # ... but no larger a share of the window than this
@@ -36,7 +36,7 @@ class Window:
 
 
 @dataclass(frozen=True)
-class Place:
+class WindowPlace:
     """A request's place in the windows of an endpoint."""
 
     endpoint: str
@@ -75,18 +75,18 @@ class Windows:
         self.endpoints = {name: tuple(used) for name, used in endpoints.items()}
         self.tokens = range(max(1, tokens))
         self._used = {(name, token): _Used() for name in windows for token in self.tokens}
-        self._holds: dict[Place, _Hold] = {}
+        self._holds: dict[WindowPlace, _Hold] = {}
 
     # -- places --------------------------------------------------------------------------------
 
     def free(self, endpoint: str, now: float) -> int:
         """How many requests may leave now, over all tokens."""
-        return sum(self._room(Place(endpoint, token), now) for token in self.tokens)
+        return sum(self._room(WindowPlace(endpoint, token), now) for token in self.tokens)
 
-    def take(self, endpoint: str, now: float, token: int | None = None) -> Place | None:
+    def take(self, endpoint: str, now: float, token: int | None = None) -> WindowPlace | None:
         """Take a place, of this token or of the one that has the most room; ``None`` where there
         is none."""
-        places = [Place(endpoint, each) for each in self.tokens if token in (None, each)]
+        places = [WindowPlace(endpoint, each) for each in self.tokens if token in (None, each)]
         rooms = [self._room(place, now) for place in places]
         most = max(rooms)
         if most < 1:
@@ -96,12 +96,12 @@ class Windows:
             used.flying += 1
         return place
 
-    def give_back(self, place: Place) -> None:
+    def give_back(self, place: WindowPlace) -> None:
         """Nothing was sent."""
         for used in self._of(place):
             used.flying -= 1
 
-    def answered(self, place: Place, now: float, statement: Statement | None = None) -> None:
+    def answered(self, place: WindowPlace, now: float, statement: Statement | None = None) -> None:
         """The answer has come, or will not; what it said about windows."""
         for used in self._of(place):
             used.flying -= 1
@@ -115,16 +115,16 @@ class Windows:
 
     def next_time(self, endpoint: str, now: float) -> float | None:
         """When a place becomes free; ``None`` where one is, or when an answer must come first."""
-        times = [self._opens(Place(endpoint, token), now) for token in self.tokens]
+        times = [self._opens(WindowPlace(endpoint, token), now) for token in self.tokens]
         if any(time <= now for time in times):
             return None
         soonest = min(times)
         return None if math.isinf(soonest) else soonest
 
-    def _of(self, place: Place) -> list[_Used]:
+    def _of(self, place: WindowPlace) -> list[_Used]:
         return [self._used[name, place.token] for name in self.endpoints[place.endpoint]]
 
-    def _room(self, place: Place, now: float) -> int:
+    def _room(self, place: WindowPlace, now: float) -> int:
         rooms = []
         for name in self.endpoints[place.endpoint]:
             window, used = self.windows[name], self._used[name, place.token]
@@ -140,7 +140,7 @@ class Windows:
                 rooms.append(hold.remaining - flying)
         return max(0, min(rooms, default=1))
 
-    def _opens(self, place: Place, now: float) -> float:
+    def _opens(self, place: WindowPlace, now: float) -> float:
         """When this token has room, if nothing else happens."""
         if self._room(place, now):
             return now
@@ -157,7 +157,7 @@ class Windows:
 
     # -- what servers say ----------------------------------------------------------------------
 
-    def _believe(self, place: Place, now: float, statement: Statement) -> None:
+    def _believe(self, place: WindowPlace, now: float, statement: Statement) -> None:
         names = self.endpoints[place.endpoint]
         if statement.limit is not None and len(names) == 1:
             self.windows[names[0]] = self._stated(names[0], now, statement)
@@ -221,4 +221,4 @@ class Windows:
                 taken.ended = deque([*times, *[now] * flying])
         for endpoint, token, remaining, until in state["holds"]:
             if endpoint in self.endpoints and token in self.tokens:
-                self._holds[Place(endpoint, token)] = _Hold(remaining, until)
+                self._holds[WindowPlace(endpoint, token)] = _Hold(remaining, until)

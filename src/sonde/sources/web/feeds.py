@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
-from .address import Base
-from .decoding import BadEncoding, unpack
+from sonde.net.decoding import BadEncoding, unpack
+from sonde.sources.hrefs import Base
 
 MAX_LINKS = 50_000
 """What the sitemap protocol allows in one file."""

@@ -13,10 +13,10 @@ from importlib.util import find_spec
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from ...errors import InputError
-from .address import Base
-from .charset import decode, transcoded
-from .nesting import shallow
+from sonde.errors import InputError
+from sonde.net.charset import decode, transcoded
+from sonde.sources.hrefs import Base
+from sonde.sources.page import shallow
 
 
 def _names(names: str) -> frozenset[str]:

@@ -10,7 +10,7 @@ import io
 import logging
 from importlib.util import find_spec
 
-from .page import Page, plain_page
+from sonde.sources.page import Page, plain_page
 
 MAX_PAGES = 200
 MAX_CHARACTERS = 1_000_000

@@ -23,6 +23,7 @@ Deterministic; ``state`` and ``restore`` are plain JSON data, and so is telling 
 from __future__ import annotations
 
 import base64
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -30,10 +31,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sonde.kernels.text.simhash import merge
-
-from .address import group_of, template_of
-from .simhash import word_pairs
+from sonde.kernels.text.simhash import distinct, merge, pair
+from sonde.net.urls import group_of
 
 _PRIOR = 2.0
 _RECENT = 12
@@ -45,6 +44,8 @@ _READ = 4_000  # characters of a page that are looked at
 _MOST_PAIRS = 4_096  # remembered of one place; then it begins anew
 _MOST_PLACES = 512  # remembered at one time: those visited last
 _LONGEST_PATH = 20
+_ASCII = bytes(range(128))
+_NUMBERS = re.compile(r"\d+")
 _MOST_REPEATS = 3
 
 # How many visits convict a shape, by level: wider shapes need more evidence.
@@ -139,12 +140,12 @@ class TrapDetector:
                 least = share
         return least
 
-    def verdict(self, url: str) -> str | None:
-        """Why a URL is a trap, or ``None``."""
+    def verdict(self, url: str, group: str) -> str | None:
+        """Why a URL of a group is a trap, or ``None``."""
         grown = growing(url)
         if grown is not None:
             return grown
-        if group_of(url) not in self._suspects:
+        if group not in self._suspects:
             return None
         for place, shape in enumerate(_shapes(url)):
             tally = self._tallies.get(shape)
@@ -184,6 +185,20 @@ class TrapDetector:
         }
 
 
+def word_pairs(text: str) -> NDArray[np.uint32]:
+    """The pairs of neighbouring words of a text, hashed, sorted, each once; numbers are left out.
+
+    A word counts by its first eight bytes. White space must be collapsed.
+    """
+    raw = text.encode("utf-8", "replace")
+    if not text.isascii() and any(map(str.isdecimal, raw.translate(None, _ASCII).decode())):
+        raw = _NUMBERS.sub(" ", text).encode("utf-8", "replace")
+    pairs = np.empty(len(raw) // 2 + 1, dtype=np.uint32)
+    count: int = pair(raw, np.empty(len(raw) + 9, dtype=np.uint8), pairs)
+    pairs = np.sort(pairs[:count])
+    return pairs[: distinct(pairs)]
+
+
 def growing(url: str) -> str | None:
     """Why a URL's path looks like one that grows for ever, or ``None``."""
     path = url.partition("?")[0]
@@ -217,3 +232,56 @@ def _shapes(url: str) -> tuple[str, ...]:
     if directory.count("/") > 3:
         shapes.append(directory + "*")
     return tuple(shapes)
+
+
+_HASH = re.compile(r"(?=[0-9a-f-]*[0-9])[0-9a-f]{8,}(?:-[0-9a-f]{4,})*", re.IGNORECASE)
+_DIGITS = re.compile(r"[0-9]+")
+_TOKEN = re.compile(r"(?=[^/]*[0-9])[0-9A-Za-z_-]{24,}")
+
+
+def template_of(url: str) -> str:
+    """The shape of a normalised URL: digits and hashes collapsed, parameters by name only.
+
+    >>> template_of("https://a.example/2026/11/x?page=3&q=tide")
+    'https://a.example/0/0/x?page&q'
+
+    Segments that repeat next to each other (singly or as a cycle) are collapsed, so that a path
+    that grows for ever has one template.
+    """
+    path, _, query = url.partition("?")
+    start = path.index("/", 8) + 1
+    tail = path[start:]
+    segments = tail.split("/")
+    if len(segments) > 2 and len(set(segments)) < len(segments):
+        segments = _without_cycles(segments)
+        tail = "/".join(segments)
+    if _DIGITS.search(tail):  # nothing else changes a segment's shape
+        tail = "/".join(map(_shape, segments))
+    template = path[:start] + tail
+    if query:
+        names = {part.partition("=")[0] for part in re.split("[&;]", query) if part}
+        template += "?" + "&".join(sorted(_DIGITS.sub("0", name) for name in names))
+    return template
+
+
+def _shape(segment: str) -> str:
+    if segment.isalpha():
+        return segment
+    segment = _TOKEN.sub("h", segment)
+    return _DIGITS.sub("0", _HASH.sub("h", segment))
+
+
+def _without_cycles(segments: list[str]) -> list[str]:
+    """Collapse runs of a repeated segment, then repeated pairs, then repeated triples."""
+    for width in (1, 2, 3):
+        kept: list[str] = []
+        at = 0
+        while at < len(segments):
+            unit = segments[at : at + width]
+            kept += unit
+            at += width
+            if any(unit):
+                while segments[at : at + width] == unit:
+                    at += width
+        segments = kept
+    return segments

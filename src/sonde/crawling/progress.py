@@ -1,0 +1,136 @@
+"""How a crawl is doing: rates, the harvest so far and lately, the best finds."""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections import deque
+from typing import Any
+
+from sonde.crawling.events import Progress, Settled
+from sonde.crawling.retelling import Entry, Nodes
+from sonde.explorer import Explorer
+from sonde.records import Failure, Skip, Visit
+from sonde.store.checkpoints import Arrays, facts_from_array, facts_to_array
+
+_BEST = 10
+_RATE_OVER = 10.0  # seconds
+
+
+class ProgressMeter:
+    """Counts what was settled. ``over`` requests make the recent harvest."""
+
+    def __init__(self, explorer: Explorer, over: int) -> None:
+        self.explorer = explorer
+        self.failures = 0
+        self.skips = 0
+        self.began = time.monotonic()
+        self._over = over
+        self._recent: deque[tuple[int, float]] = deque()
+        self._recent_requests = 0
+        self._recent_gain = 0.0
+        self._best: list[tuple[float, int, Settled]] = []
+        self._times: deque[tuple[float, int, int]] = deque()  # when, requests, visits
+
+    def add(self, settled: Settled) -> float | None:
+        """Take in one settled lease; the recent gain per request once there are enough."""
+        now = time.monotonic()
+        visit = settled.outcome == "visit"
+        self.failures += settled.outcome in ("failure", "interrupt")
+        self.skips += settled.outcome == "skip"
+        self._times.append((now, settled.requests, visit))
+        if visit:
+            self._add_best(settled)
+        if len(self._times) > 100_000 or now - self._times[0][0] > 2 * _RATE_OVER:
+            self._forget(now)
+        return self._add_recent(settled.requests, settled.gain)
+
+    def _add_best(self, settled: Settled) -> None:
+        entry = (settled.score, -settled.lease, settled)
+        if len(self._best) < _BEST:
+            heapq.heappush(self._best, entry)
+        elif entry > self._best[0]:
+            heapq.heapreplace(self._best, entry)
+
+    def _add_recent(self, requests: int, gain: float) -> float | None:
+        recent = self._recent
+        recent.append((requests, gain))
+        self._recent_requests += requests
+        self._recent_gain += gain
+        while recent and self._recent_requests - recent[0][0] >= self._over:
+            requests, gain = recent.popleft()
+            self._recent_requests -= requests
+            self._recent_gain -= gain
+        if self._recent_requests < self._over:
+            return None
+        return max(0.0, self._recent_gain) / self._recent_requests
+
+    def _forget(self, now: float) -> None:
+        while self._times and now - self._times[0][0] > _RATE_OVER:
+            self._times.popleft()
+
+    # -- found again -----------------------------------------------------------------------------
+
+    def capture(self) -> Arrays:
+        """The counts, what came lately, and the best."""
+        best = [[each.lease, each.node, each.score, each.title] for _, _, each in self._best]
+        facts = {
+            "failures": self.failures,
+            "skips": self.skips,
+            "recent": list(self._recent),
+            "recent_gain": self._recent_gain,
+            "best": best,
+        }
+        return {"facts": facts_to_array(facts)}
+
+    def restore(self, arrays: Arrays, nodes: Nodes) -> bool:
+        """Take on what was captured."""
+        facts = facts_from_array(arrays["facts"])
+        self.failures, self.skips = facts["failures"], facts["skips"]
+        for requests, gain in facts["recent"]:
+            self._add_recent(requests, gain)
+        self._recent_gain = facts["recent_gain"]  # to the last bit: it was added up otherwise
+        for lease, node, score, title in facts["best"]:
+            self._add_best(Settled(lease, node, "visit", score=score, title=title))
+        return True
+
+    def hear(self, entry: Entry) -> None:
+        """Take in what the log says of a lease that was settled."""
+        lease, outcome = entry.lease, entry.outcome
+        if lease is None or outcome is None:
+            return
+        self.failures += isinstance(outcome, Failure)
+        self.skips += isinstance(outcome, Skip)
+        self._add_recent(outcome.spent.requests, entry.gain)
+        if isinstance(outcome, Visit):
+            score, title = outcome.score, entry.title
+            self._add_best(Settled(lease.number, lease.node, "visit", score=score, title=title))
+
+    def progress(self, hosts: int, facts: dict[str, Any]) -> Progress:
+        """Where the crawl stands now; `facts` are the source's own."""
+        now = time.monotonic()
+        self._forget(now)
+        span = min(now - self.began, _RATE_OVER) or 1.0
+        account = self.explorer.driver.account
+        left = account.left("seconds")
+        recent = self._recent_requests
+        return Progress(
+            requests=account.spent.requests + account.held.requests,
+            budget=account.budget.requests,
+            visits=self.explorer.visits,
+            failures=self.failures,
+            skips=self.skips,
+            total=self.explorer.total,
+            recent=max(0.0, self._recent_gain) / recent if recent else 0.0,
+            frontier=self.explorer.frontier_size,
+            in_flight=self.explorer.in_flight,
+            known=self.explorer.driver.known,
+            hosts=hosts,
+            elapsed=now - self.began,
+            pages_per_second=sum(visit for _, _, visit in self._times) / span,
+            requests_per_second=sum(requests for _, requests, _ in self._times) / span,
+            seconds_left=None if account.budget.seconds is None else max(0.0, left),
+            bytes=account.spent.bytes,
+            facts=facts,
+            best=tuple(entry[2] for entry in sorted(self._best, reverse=True)),
+        )

@@ -1,0 +1,336 @@
+"""How a crawl begins: a new run, or one taken up where it was left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from sonde.budgets import Budget
+from sonde.crawling.events import Settled
+from sonde.crawling.keeper import RunArchive, RunKeeper
+from sonde.crawling.logbook import Logbook, LogbookView
+from sonde.crawling.progress import ProgressMeter
+from sonde.crawling.retelling import explorer_of
+from sonde.crawling.settings import (
+    HEAD,
+    SETTINGS,
+    Settings,
+    heeded,
+    objects_in,
+    spelt_out,
+)
+from sonde.crawling.source_hooks import SourceHooks
+from sonde.errors import InputError
+from sonde.net.client_settings import ClientSettings, client_settings
+from sonde.protocols import Keeper, Source
+from sonde.records import Failure, Lease, Spend
+from sonde.scorers import scorer_from
+from sonde.scorers.document import Scorer
+from sonde.sources.context import SourceContext
+from sonde.sources.kind import Kind
+from sonde.sources.kinds import Chosen, CustomKind, chosen, kind_named
+from sonde.sources.options import as_data, read_options
+from sonde.sources.pseudonyms import HiddenKeeper, Pseudonymous, Pseudonyms, make_key
+from sonde.store.forgetting import Forgotten
+from sonde.store.run import Run
+
+
+@dataclass(frozen=True)
+class CrawlRequest:
+    """What a user wants to crawl, checked as far as that goes without a run."""
+
+    kind: Kind[Any]
+    options: Any
+    settings: Settings
+    seeds: list[str]
+    scorer: Scorer | None = None
+    client: ClientSettings | None = None
+
+    @classmethod
+    def of(cls, picked: Chosen, given: Mapping[str, Any]) -> CrawlRequest:
+        """What was said for a new crawl. Whatever is wrong with it is found here."""
+        kind = picked.kind
+        told = spelt_out(given)
+        if not isinstance(kind, CustomKind):
+            _check_heeded(kind, told)
+        options = kind.settled(read_options(kind.options, picked.options, kind.name, noun="option"))
+        told = {**kind.defaults, **told}
+        planned = kind.rate(options)
+        if planned and "duration" in told and "requests" not in told:
+            told["requests"], told["per"] = planned
+        settings = Settings.told(told)
+        for name in kind.needs:
+            if not getattr(settings, name):
+                raise InputError(f"a crawl of {kind.name} needs a {name}")
+        kind.check(options, settings)
+        seeds = picked.seeds or list(kind.seeds(options, settings.topic))
+        seeds = list(dict.fromkeys(kind.spelt(options, seed) for seed in seeds))
+        explorer_of(settings, grouped=kind.grouped)  # says what is wrong with its settings
+        return cls(kind, options, settings, seeds).equipped()
+
+    def equipped(self) -> CrawlRequest:
+        """With the scorer and the client that the kind wants."""
+        heeds = heeded(self.kind.heeds)
+        settings = self.settings
+        scorer = client = None
+        if "scorer" in heeds:
+            scorer = scorer_from(
+                settings.topic, settings.scorer, allow_pickle=settings.allow_pickle
+            )
+        if "allow_private" in heeds:
+            client = client_settings(settings)
+        return replace(self, scorer=scorer, client=client)
+
+    @cached_property
+    def pseudonyms(self) -> Pseudonyms | None:
+        """What names are replaced by, where they are."""
+        where = self.settings.pseudonymise
+        return None if where is None else Pseudonyms.of(where)
+
+    def called(self, seed: str) -> str:
+        """A seed as the run may call it."""
+        return seed if self.pseudonyms is None else self.pseudonyms.hidden(seed)
+
+    def config(self) -> dict[str, Any]:
+        """What a run keeps of it."""
+        return {
+            **self.settings.as_data(),
+            "source": self.kind.name,
+            "options": as_data(self.options),
+            "seeds": [self.called(seed) for seed in self.seeds],
+            "kind": {"grouped": self.kind.grouped, "nouns": list(self.kind.nouns)},
+        }
+
+    def session(self, run: Run) -> Session:
+        """All pieces, put together over a run."""
+        settings = self.settings
+        hold = Spend(requests=1)
+        if settings.bytes is not None:
+            hold = Spend(requests=1, bytes=settings.size_limit + 8 * HEAD)
+        explorer = explorer_of(settings, grouped=self.kind.grouped)
+        logbook = Logbook(explorer, run, hold)
+        keeper: Keeper = RunKeeper(run, self.kind.tables)
+        if self.pseudonyms is not None:
+            keeper = HiddenKeeper(keeper, self.pseudonyms)
+        archive = None
+        if "pages" in self.kind.heeds and settings.pages and run.pages is not None:
+            archive = RunArchive(run)
+        context = SourceContext(
+            seeds=tuple(self.seeds),
+            settings=settings,
+            keeper=keeper,
+            crawl=LogbookView(logbook),
+            scorer=self.scorer,
+            client=self.client,
+            limits=settings.fetch_limits,
+            archive=archive,
+        )
+        source = self.kind.make(self.options, context)
+        if self.pseudonyms is not None:
+            source = Pseudonymous(source, self.pseudonyms)
+        forgotten = Forgotten.of(run.meta("forgotten"))
+        meter = ProgressMeter(logbook.explorer, settings.harvest_over)
+        logbook.parts.add("progress", meter)
+        hooks = SourceHooks(source, run.journal, forgotten, archive)
+        return Session(run, logbook, self, hooks, meter)
+
+
+def _check_heeded(kind: Kind[Any], names: Iterable[str]) -> None:
+    """A setting that a kind does not listen to is an error, not a wish that nobody hears."""
+    heeds = heeded(kind.heeds)
+    for name in names:
+        if name in SETTINGS and not SETTINGS[name].engine and name not in heeds:
+            raise InputError(f"{name.replace('_', '-')} says nothing to a crawl of {kind.name}")
+
+
+@dataclass
+class Session:
+    """Everything that a driver needs, put together."""
+
+    run: Run
+    logbook: Logbook
+    request: CrawlRequest
+    hooks: SourceHooks
+    meter: ProgressMeter
+    notice: str = ""
+
+    @property
+    def settings(self) -> Settings:
+        """What the crawl was told."""
+        return self.request.settings
+
+    def add_seeds(self) -> None:
+        """Put the seeds on the frontier."""
+        kind, options = self.request.kind, self.request.options
+        called = self.request.called
+        self.logbook.add_seeds(
+            (called(seed), kind.group(options, seed)) for seed in self.request.seeds
+        )
+
+    def settle_interrupted(self, leases: list[Lease]) -> None:
+        """What was in flight when the run was killed: it may have left, so it is spent. Its nodes
+        are leased again first."""
+        logbook, explorer = self.logbook, self.logbook.explorer
+        for lease in leases:
+            held = explorer.driver.held(lease)
+            logbook.tell(lease, Failure("interrupted", retry=True, spent=held), interrupt=True)
+            self.meter.add(Settled(lease.number, lease.node, "interrupt", requests=held.requests))
+            logbook.again.append(lease)
+        account = explorer.driver.account
+        if self.run.power_lost:
+            lost = self.run.journal.reserved - account.spent.requests
+            lost = int(min(lost, account.left("requests")))
+            if lost > 0:
+                size = int(min(lost * logbook.hold.bytes, account.left("bytes")))
+                logbook.spend(Spend(requests=lost, bytes=size), "lost")
+        self.run.journal.sent = account.spent.requests
+
+    def connect(self, wake: Callable[[], None]) -> None:
+        """Let the pace wake the driver, and know the groups that are waiting."""
+        pace = self.hooks.pace
+        pace.wake = wake
+        self.logbook.on_group = pace.know
+        for group in self.logbook.groups():
+            pace.know(group)
+
+
+def requested(
+    source: str | Iterable[str] | Source,
+    seeds: Iterable[str],
+    options: Mapping[str, Any],
+    settings: Mapping[str, Any],
+) -> CrawlRequest:
+    """What a call or a command line asks for."""
+    if isinstance(source, Source):
+        starts = list(seeds)
+        if not starts:
+            raise InputError("a crawl needs at least one seed")
+        return CrawlRequest.of(Chosen(CustomKind(source), dict(options), starts), settings)
+    starts = [source] if isinstance(source, str) else list(source)
+    return CrawlRequest.of(chosen([*starts, *seeds], options), settings)
+
+
+def new_run(
+    source: str | Iterable[str] | Source,
+    seeds: Iterable[str],
+    options: Mapping[str, Any],
+    path: str | Path | None,
+    settings: Mapping[str, Any],
+) -> Session:
+    """Make a run and put its seeds on the frontier."""
+    request = requested(source, seeds, options, settings)
+    if request.settings.pseudonymise is not None:
+        make_key(request.settings.pseudonymise)
+    run = Run.create(path, request.config())
+    try:
+        session = request.session(run)
+        session.add_seeds()
+        run.journal.meta("stop", None)
+        return session
+    except BaseException:
+        run.discard()  # what is wrong with it should leave no folder behind
+        raise
+
+
+def resumed_run(
+    path: str | Path,
+    source: Source | None,
+    options: Mapping[str, Any],
+    budget: int | str | Budget | None,
+    settings: Mapping[str, Any],
+) -> Session:
+    """Open a run and bring everything to where its log ends."""
+    run = Run.open(path)
+    try:
+        session = _request_of(run, path, source, options, settings).session(run)
+        explorer = session.logbook.explorer
+        session.settle_interrupted(session.logbook.catch_up())
+        if not explorer.driver.known:  # killed before the first commit
+            session.add_seeds()
+        if budget is not None:
+            session.logbook.raise_budget(raised(explorer.driver.account.budget, budget))
+        session.notice = session.hooks.recall()
+        run.journal.meta("stop", None)
+        run.journal.commit()
+        return session
+    except BaseException:
+        run.close()
+        raise
+
+
+def _request_of(
+    run: Run,
+    path: str | Path,
+    source: Source | None,
+    options: Mapping[str, Any],
+    settings: Mapping[str, Any],
+) -> CrawlRequest:
+    """What a run was made for, with what is told anew."""
+    config = run.config
+    seeds, name = config["seeds"], config["source"]
+    if name == "custom" and source is None:
+        raise InputError(f"{path}: this run was made over a source of its own: give it again")
+    kind = CustomKind(source) if name == "custom" else kind_named(name)
+    told = _kept_settings(run, path, settings)
+    for option in options:
+        if option.replace("-", "_") not in kind.changeable:
+            raise InputError(f"{path}: {option} cannot be changed on resume")
+    kept = {**config["options"], **options}
+    read: Any = read_options(kind.options, kept, str(path), noun="option")
+    request = CrawlRequest(kind, read, told, seeds).equipped()
+    if request.pseudonyms is None:
+        return request
+    return replace(request, seeds=[request.pseudonyms.revealed(seed) for seed in seeds])
+
+
+def _kept_settings(run: Run, path: str | Path, changes: Mapping[str, Any]) -> Settings:
+    """The settings of a run, with those that may be told anew, and objects."""
+    told = spelt_out(changes)
+    objects = objects_in(told)
+    for name in told:
+        if name not in objects and not (name in SETTINGS and SETTINGS[name].changeable):
+            raise InputError(f"{path}: {name} cannot be changed on resume")
+    kept = {name: value for name, value in run.config.items() if name in SETTINGS}
+    return Settings.told({**kept, **told}, str(path))
+
+
+@dataclass(frozen=True)
+class OpenedRun:
+    """A run, opened by another writer than a crawl."""
+
+    run: Run
+    settings: Settings
+    seeds: list[str]
+
+
+def open_run(path: str | Path, source: str, settings: Mapping[str, Any]) -> OpenedRun:
+    """Open a run for another writer than a crawl. Its source must be of the kind named; settings
+    may change as on resume."""
+    run = Run.open(path)
+    try:
+        kind = run.config["source"]
+        if kind != source:
+            raise InputError(f"{path}: not a crawl of {source}: its source is {kind}")
+        run.journal.sent = run.journal.reserved  # it leases nothing
+        return OpenedRun(run, _kept_settings(run, path, settings), run.config["seeds"])
+    except BaseException:
+        run.close()
+        raise
+
+
+def raised(budget: Budget, by: int | str | Budget) -> Budget:
+    """A budget under a new limit of requests, or with ``+N`` so many more."""
+    if isinstance(by, Budget):
+        return by
+    text = str(by).strip()
+    number = text.removeprefix("+")
+    if not (number.isascii() and number.isdigit()):
+        raise InputError(f"{by!r} is not a budget (a number of requests, or +500 for so many more)")
+    if text.startswith("+"):
+        if budget.requests is None:
+            raise InputError("this run has no limit of requests that could be raised")
+        return replace(budget, requests=budget.requests + int(number))
+    return replace(budget, requests=int(number))

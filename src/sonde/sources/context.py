@@ -1,0 +1,109 @@
+"""The context of a source: all that a crawl gives a source to work with, typed.
+
+A kind of source gets a ``SourceContext`` when it is asked to make a source, and so has everything
+that the built-in ones have: the Web is made from it too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from sonde.net.client_settings import ClientOptions, ClientSettings
+from sonde.net.exchange import Exchange, Limits
+from sonde.protocols import CrawlView, Keeper
+from sonde.scorers.document import Scorer
+
+REACHES = ("host", "domain", "prefix", "web")
+"""How widely seeds may span a scope, where a user names none."""
+
+
+class SourceSettings(ClientOptions, Protocol):
+    """What a user can say to any crawl, as far as sources read it (see ``crawling.settings``)."""
+
+    @property
+    def topic(self) -> str | None: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def rate(self) -> tuple[int, float] | None:
+        """The user's own plan, (k, d): k requests in any d seconds."""
+
+    @property
+    def host_budget(self) -> int | None: ...
+    @property
+    def domain_budget(self) -> int | None: ...
+    @property
+    def scope(self) -> str: ...
+    @property
+    def hosts(self) -> tuple[str, ...]: ...
+    @property
+    def domains(self) -> tuple[str, ...]: ...
+    @property
+    def prefixes(self) -> tuple[str, ...]: ...
+    @property
+    def languages(self) -> tuple[str, ...]: ...
+    @property
+    def types(self) -> tuple[str, ...]: ...
+    @property
+    def depth(self) -> int | None: ...
+    @property
+    def nofollow(self) -> bool: ...
+    @property
+    def delay(self) -> float: ...
+    @property
+    def per_host(self) -> int: ...
+    @property
+    def retries(self) -> int: ...
+    @property
+    def text(self) -> bool: ...
+    @property
+    def renderer(self) -> Callable[..., Any] | None: ...
+    @property
+    def lookup(self) -> Callable[..., Any] | None: ...
+
+
+class ArchivedResponse(Protocol):
+    """A response as an archive has it."""
+
+    @property
+    def headers(self) -> Sequence[tuple[str, str]]: ...
+    @property
+    def body(self) -> bytes:
+        """As received: content codings still on."""
+
+    def header(self, name: str, /) -> str:
+        """The first header of this name, in any case; empty where there is none."""
+
+
+class Archive(Protocol):
+    """Where exchanges with servers are kept as they were: WARC files."""
+
+    @property
+    def write(self) -> Callable[[Sequence[Exchange], str], str]:
+        """Store the exchanges of a fetch, and how its body was cut (``Response.cut``); the place
+        of the last response."""
+        ...
+
+    def read(self, place: str) -> ArchivedResponse:
+        """The response at a place; ``InputError`` where it cannot be read."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceContext:
+    """What a crawl gives a source to work with."""
+
+    seeds: tuple[str, ...]
+    settings: SourceSettings
+    keeper: Keeper
+    crawl: CrawlView
+    scorer: Scorer | None = None
+    """Where the kind heeds ``scorer``."""
+    client: ClientSettings | None = None
+    """Where the kind heeds ``allow_private``."""
+    limits: Limits
+    """Of one fetch: times, and no more bytes than the budget holds for it."""
+    archive: Archive | None = None
+    """Where the kind heeds ``pages`` and the user wants them kept."""

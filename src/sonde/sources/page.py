@@ -1,0 +1,255 @@
+"""A page: an HTML body parsed to its text, its links with their places in it, and its metadata.
+
+A document that is in order is read as it stands, by kernels, in one pass that sees whether it is so
+and one that reads it. Of any other a parser makes a tree and writes it out again, in order (to walk
+the tree from Python would cost more than all else that is done to a page).
+
+What a reader cannot see (script, style, template, noscript, ``hidden``, ``aria-hidden="true"``,
+media fall-backs) is neither text nor link: hidden links are how sites trap robots. Navigation,
+header, footer and aside are text for a link's window, but not for the page's own score: ``text``
+has them, ``content`` has not.
+
+White space is collapsed to single spaces, and a block element is a word boundary where an inline
+one is not. A link keeps the span of its anchor in ``text``; its window is that span and
+``WINDOW`` characters on either side.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from selectolax.lexbor import LexborHTMLParser
+
+from sonde.kernels.html.depth_limit import safe_length
+from sonde.kernels.html.links import followed
+from sonde.kernels.html.scan import ELEMENTS as _ELEMENTS
+from sonde.kernels.html.scan import scan
+from sonde.kernels.html.tags import Names
+from sonde.kernels.html.wellformed import RULES, wellformed
+from sonde.net.charset import transcoded
+from sonde.sources.hrefs import CHARACTERS, Base, resolved
+
+WINDOW = 50
+"""Visible characters on either side of an anchor that belong to its window."""
+
+MAX_SIZE = 10_000_000
+"""Bytes of a document (in UTF-8) past this number are not read; the page says that it was cut."""
+
+MAX_LINKS = 10_000
+"""Links past this number on one page are not taken; the page says that it was cut."""
+
+
+# An HTML parser looks through the open elements at most tags, and through a tag's attributes at
+# each attribute: a million nested <div>, or tags with thousands of attributes, take it hours.
+# Browsers stop nesting at 512; here the page ends there, or where its attributes are too many.
+MAX_DEPTH = 512
+MAX_ATTRIBUTES = 1_000
+"""In one tag."""
+MAX_PAIRS = 20_000_000
+"""The squares of all tags' numbers of attributes, added up: each is compared with each."""
+
+ELEMENTS = Names(_ELEMENTS)
+"""The kernels' table of elements."""
+
+_MOUNT = "#root:empty,#app:empty,#__next:empty,#__nuxt:empty,app-root:empty,#svelte:empty"
+_MANY_SCRIPTS = 3
+_SHELL_TEXT = 200
+_SHELL_LINKS = 5
+_NOTES = 256  # tags in a head that are looked at
+_HREFS = 10  # for each link that is taken, so many hrefs are looked at
+
+_ATTRIBUTE = re.compile(
+    rb"""[\x09\x0a\x0c\x0d /]*([^\x09\x0a\x0c\x0d /][^\x09\x0a\x0c\x0d /=]*)
+    (?:[\x09\x0a\x0c\x0d ]*=[\x09\x0a\x0c\x0d ]*
+    (?:"([^"]*)"|'([^']*)'|([^\x09\x0a\x0c\x0d ]*)))?""",
+    re.VERBOSE,
+)
+_NOTED = {ord(name[0]): name for name in ("html", "title", "meta", "link", "base")}
+# Most links and metas say nothing of interest.
+_TELLING = {
+    "link": re.compile(b"canonical|&", re.IGNORECASE),
+    "meta": re.compile(b"robots|sonde|refresh|&", re.IGNORECASE),
+}
+_RULES = Names(RULES)
+
+
+class PageLink(NamedTuple):
+    """One link, in document order: where it goes and where its anchor stands in the text."""
+
+    url: str
+    start: int
+    end: int
+    nofollow: bool = False
+
+
+_MAKE = partial(tuple.__new__, PageLink)  # of a tuple, in half the time of a call
+
+
+@dataclass(frozen=True)
+class Page:
+    """What was read from one body. ``url`` is the address that answered, after redirects."""
+
+    url: str
+    title: str = ""
+    language: str = ""
+    text: str = ""
+    content: str = ""
+    links: tuple[PageLink, ...] = ()
+    canonical: str | None = None
+    robots: str = ""
+    charset: str = "utf-8"
+    cut: bool = False
+    needs_script: bool = False
+    window: int = WINDOW
+
+    def anchor(self, link: PageLink) -> str:
+        """The visible text of the anchor."""
+        return self.text[link.start : link.end]
+
+    def context(self, link: PageLink) -> str:
+        """The anchor and ``window`` visible characters on either side."""
+        return self.text[max(0, link.start - self.window) : link.end + self.window]
+
+
+def read_page(
+    body: bytes, url: str, *, content_type: str = "", language: str = "", max_links: int = MAX_LINKS
+) -> Page:
+    """Read an HTML body. ``language`` is what the Content-Language header says, if anything.
+
+    >>> page = read_page(b"<title>T</title><p>See <a href=/x>the tide gauge</a> now", "http://a.example/")
+    >>> page.text, page.links[0].url, page.anchor(page.links[0])
+    ('See the tide gauge now', 'http://a.example/x', 'the tide gauge')
+    """
+    html, charset = transcoded(body, content_type)
+    whole = len(html) <= MAX_SIZE
+    found = read_html(html if whole else _begun(html), url, max_links)
+    return Page(
+        url=url,
+        title=found.title,
+        language=(found.language or language).strip().replace("_", "-").partition(",")[0].lower(),
+        text=found.text,
+        content=found.content,
+        links=tuple(found.links),
+        canonical=found.canonical,
+        robots=", ".join(found.robots),
+        charset=charset,
+        cut=found.cut or not whole,
+        needs_script=found.shell,
+    )
+
+
+def _begun(html: bytes) -> bytes:
+    """As much of a document as is read, and no part of a character."""
+    return html[:MAX_SIZE].decode("utf-8", "ignore").encode()
+
+
+def plain_page(text: str, url: str, *, title: str = "") -> Page:
+    """A page made of bare text (a text file, the text of a PDF): no links."""
+    collapsed = " ".join(text.split())
+    return Page(url=url, title=title, text=collapsed, content=collapsed)
+
+
+@dataclass(slots=True)
+class HtmlReading:
+    """What was found."""
+
+    text: str = ""
+    content: str = ""
+    title: str = ""
+    language: str = ""
+    canonical: str | None = None
+    robots: list[str] = field(default_factory=list)
+    links: list[PageLink] = field(default_factory=list)
+    cut: bool = False
+    shell: bool = False  # little text, few links, scripts: an application draws the page
+
+
+def read_html(html: bytes, url: str, max_links: int = MAX_LINKS) -> HtmlReading:
+    """Read a document in UTF-8."""
+    found = HtmlReading()
+    ordered = html
+    if not wellformed(html, _RULES, CHARACTERS, MAX_DEPTH, MAX_ATTRIBUTES):
+        within = shallow(html)
+        found.cut = len(within) < len(html)
+        ordered = (_tree(within).html or "").encode("utf-8", "replace")
+    size = len(ordered)
+    text = np.empty(size, dtype=np.uint8)
+    content = np.empty(size, dtype=np.uint8)
+    stack = np.empty(size, dtype=np.intc)
+    anchors = np.empty((min(size // 8, _HREFS * max_links), 7), dtype=np.intc)
+    notes = np.empty((_NOTES, 2), dtype=np.intc)
+    length, apart, hrefs, noted, scripts, cut = scan(
+        ordered, ELEMENTS, CHARACTERS, text, content, stack, anchors, notes
+    )
+    found.text = text[:length].tobytes().decode()
+    found.content = found.text if apart < 0 else content[:apart].tobytes().decode()
+    base, refreshes = _heed(found, ordered, notes[:noted].tolist(), Base(url))
+    links = found.links
+    links += [PageLink(target, 0, 0) for target in refreshes]
+    more = followed(
+        ordered, anchors, hrefs, base.directory.known, base.follow, url, _MAKE, links, max_links
+    )
+    found.cut = found.cut or cut or more
+    if scripts and len(found.text) < _SHELL_TEXT and len(links) < _SHELL_LINKS:
+        found.shell = scripts >= _MANY_SCRIPTS or _tree(html).css_first(_MOUNT) is not None
+    return found
+
+
+def _tree(html: bytes) -> LexborHTMLParser:
+    # ``scripting`` keeps the content of a noscript in the head from spilling into the body.
+    return LexborHTMLParser(html.decode(), scripting=True)
+
+
+def _attributes(tag: bytes) -> dict[str, str]:
+    """The attributes of a tag, the first of each name."""
+    attributes: dict[str, str] = {}
+    for name, double, single, bare in _ATTRIBUTE.findall(tag):
+        value = resolved((double or single or bare).decode())
+        attributes.setdefault(name.decode().lower(), value)
+    return attributes
+
+
+def _heed(
+    found: HtmlReading, html: bytes, places: list[list[int]], base: Base
+) -> tuple[Base, list[str]]:
+    """Take in what the head says; what links are relative to, and the URLs that it refreshes to."""
+    refreshes: list[str] = []
+    based = False
+    for start, stop in places:
+        name = _NOTED[html[start] | 32]
+        if name == "title":
+            if not found.title:
+                title = html[stop + 1 : html.index(b"<", stop)]
+                found.title = " ".join(resolved(title.decode()).split())
+            continue
+        tag = html[start + len(name) : stop]
+        if name in _TELLING and _TELLING[name].search(tag) is None:
+            continue
+        attributes = _attributes(tag)
+        if name == "html":
+            found.language = found.language or attributes.get("lang", "")
+        elif name == "base":
+            target = base.join(attributes.get("href", "")) if not based else None
+            if target is not None:
+                base, based = Base(target), True
+        elif name == "link":
+            if found.canonical is None and "canonical" in attributes.get("rel", "").lower().split():
+                found.canonical = base.join(attributes.get("href", ""))
+        elif attributes.get("name", "").lower() in ("robots", "sonde"):
+            found.robots.append(attributes.get("content", ""))
+        elif attributes.get("http-equiv", "").lower() == "refresh":
+            href = attributes.get("content", "").partition("=")[2].strip(" \"'")
+            target = base.join(href) if href else None
+            if target is not None:
+                refreshes.append(target)
+    return base, refreshes
+
+
+def shallow(html: bytes) -> bytes:
+    """HTML in UTF-8, or as much of it as comes before it would take too long."""
+    safe: int = safe_length(html, ELEMENTS, MAX_DEPTH, MAX_ATTRIBUTES, MAX_PAIRS)
+    return html if safe == len(html) else html[:safe]

@@ -1,0 +1,123 @@
+"""The kind of source that is the Web: named by URLs alone, heeding every setting."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sonde.errors import InputError
+from sonde.net.client_settings import client_settings
+from sonde.net.exchange import REASONS
+from sonde.net.urls import group_of, normalise
+from sonde.sources.context import SourceContext, SourceSettings
+from sonde.sources.kind import FETCHING, Kind, NoOptions
+from sonde.sources.web.gate import Scope
+
+if TYPE_CHECKING:
+    from sonde.sources.web.source import WebSource
+
+
+class Web(Kind[NoOptions]):
+    """The Web, from URLs."""
+
+    name = "web"
+    summary = "pages, from URLs"
+    nouns = ("page", "pages")
+    heeds = FETCHING | {
+        "topic",
+        "scorer",
+        "allow_pickle",
+        "host_budget",
+        "domain_budget",
+        "scope",
+        "hosts",
+        "domains",
+        "prefixes",
+        "languages",
+        "types",
+        "depth",
+        "nofollow",
+        "delay",
+        "per_host",
+        "renderer",
+        "lookup",
+        "pages",
+        "text",
+    }
+    grouped = True
+    tables: ClassVar[Mapping[str, str]] = {
+        "hosts": """(
+    host TEXT PRIMARY KEY,
+    requests INTEGER NOT NULL DEFAULT 0,
+    failures INTEGER NOT NULL DEFAULT 0,
+    bytes INTEGER NOT NULL DEFAULT 0,
+    rtt REAL,
+    rtt_deviation REAL,
+    delay REAL
+) WITHOUT ROWID""",
+        "robots": """(
+    origin TEXT PRIMARY KEY,
+    verdict TEXT NOT NULL,
+    text TEXT NOT NULL,
+    fetched REAL NOT NULL,
+    expires REAL NOT NULL,
+    why TEXT NOT NULL
+) WITHOUT ROWID""",
+    }
+    reasons: ClassVar[Mapping[str, str]] = REASONS | {
+        "scope": "outside the hosts, domains or paths that were asked for",
+        "robots": "the site's robots.txt forbids it",
+        "robots-unreachable": "the site's robots.txt could not be fetched; sonde show says why",
+        "duplicate": "the same page as another URL",
+        "trap": "URLs of this shape had stopped bringing anything new",
+        "nofollow": "every link to it says nofollow",
+        "too-deep": "further from the seeds than was allowed",
+        "host-budget": "its host had used up its own budget",
+        "domain-budget": "its domain had used up its own budget",
+        "language": "not in the languages that were asked for",
+        "unreadable": "its body could not be read as what it says it is",
+    }
+
+    def seeds(self, options: NoOptions, topic: str | None) -> Sequence[str]:
+        raise InputError("a crawl needs at least one URL to start from")
+
+    def spelt(self, options: NoOptions, seed: str) -> str:
+        address = normalise(seed)
+        if address is None:
+            raise InputError(f"not an http or https URL: {seed!r:.200}")
+        return address
+
+    def group(self, options: NoOptions, node: str) -> str:
+        return group_of(node)
+
+    def check(self, options: NoOptions, settings: SourceSettings) -> None:
+        Scope(hosts=settings.hosts, domains=settings.domains, prefixes=settings.prefixes)
+        Scope.of_seeds((), settings.scope)
+
+    def plan(
+        self,
+        options: NoOptions,
+        settings: SourceSettings,
+        seeds: Sequence[str],
+        requests: int | None,
+    ) -> Mapping[str, Any]:
+        hosts = len({group_of(seed) for seed in seeds})
+        seconds = None
+        if requests is not None:
+            seconds = requests * settings.delay / max(1, hosts)
+            if settings.rate is not None:
+                seconds = max(seconds, requests * settings.rate[1] / settings.rate[0] / hosts)
+        return {
+            "hosts": hosts,
+            "scope": list(settings.hosts + settings.domains + settings.prefixes) or settings.scope,
+            "user_agent": client_settings(settings).agent,
+            "robots_requests": hosts,
+            "at_once": min(settings.concurrency, hosts * settings.per_host),
+            "seconds_on_these_hosts": seconds,
+            "pages": settings.pages,
+        }
+
+    def make(self, options: NoOptions, context: SourceContext) -> WebSource:
+        from sonde.sources.web.source import WebSource  # the HTTP client takes time to import
+
+        return WebSource(context)

@@ -1,0 +1,304 @@
+"""The live Web as a source: one visit is one page, with all that leads to it.
+
+What comes before the page (robots.txt, redirects, waiting for a host's turn) is in
+``net.polite_fetch``, what is made of it in ``visit``. A URL that is known to be no use when its
+turn comes (a trap, a page visited under another name) is skipped and costs nothing.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import time
+import zlib
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import astuple
+from typing import Any
+
+from multidict import CIMultiDict
+
+from sonde.errors import InputError
+from sonde.net.client import Client
+from sonde.net.client_settings import ClientSettings
+from sonde.net.decoding import BadEncoding, unpack
+from sonde.net.exchange import FetchOutcome, FetchProblem, Limits, Response
+from sonde.net.guard import Lookup, system_lookup
+from sonde.net.hosts import Hosts, KeptHost
+from sonde.net.polite_fetch import PoliteFetch
+from sonde.net.retries import Retries
+from sonde.net.robots import RobotsRecord
+from sonde.net.turns import Turns
+from sonde.net.urls import group_of
+from sonde.protocols import Keeper, KeptPage, VisitAllowance
+from sonde.records import Failure, Node, Outcome, Skip, Spend, Visit
+from sonde.scorers.document import Scorer
+from sonde.sources.context import Archive, SourceContext, SourceSettings
+from sonde.sources.page import Page, read_page
+from sonde.sources.web import pdf
+from sonde.sources.web.duplicates import Duplicates
+from sonde.sources.web.feeds import Feed
+from sonde.sources.web.gate import Scope, UrlGate
+from sonde.sources.web.traps import TrapDetector
+from sonde.sources.web.visit import FEEDS, HTML, VisitAssembler, read_response
+
+Renderer = Callable[[str, bytes], Any]
+"""Given the URL and the body of a page that needs JavaScript, gives HTML, or ``None`` for none;
+may be a coroutine function. What it requests itself is not charged."""
+
+_LONG = 0.1  # seconds
+_KEPT_EVERY = 20_000  # pages: reading the words of so many again takes a while
+
+
+class WebAccess:
+    """Polite access to the Web, with what a run has learned of its hosts and sites.
+
+    It is no source and knows of no crawl: whatever visits pages of a run has one. ``pages`` counts
+    those that were read. Use ``close()`` at the end.
+    """
+
+    def __init__(
+        self,
+        settings: SourceSettings,
+        seeds: Iterable[str],
+        client: ClientSettings,
+        limits: Limits,
+        keeper: Keeper,
+        archive: Archive | None,
+    ) -> None:
+        self.limits = limits
+        self.archive = archive
+        self.pages = 0
+        self._keeper = keeper
+        self._kept = 0  # pages in what was kept of the traps
+        self._types = frozenset(media.lower() for media in settings.types)
+        lookup: Lookup | None = settings.lookup
+        self.client = Client(client, lookup=lookup or system_lookup)
+        self.hosts = Hosts(
+            delay=settings.delay,
+            connections=settings.per_host,
+            # Many names behind one address are one server to be polite to.
+            ip_delay=settings.delay,
+            ip_connections=settings.per_host,
+            rate=settings.rate,
+            host_budget=settings.host_budget,
+            domain_budget=settings.domain_budget,
+        )
+        self.turns = Turns(self.hosts, None if settings.proxy else self.client.resolver)
+        self.polite = PoliteFetch(
+            self.client, self.turns, limits=limits, on_robots=self._keep_robots
+        )
+        self.scope = Scope.of(settings, seeds)
+        self.traps = TrapDetector()
+        self.duplicates = Duplicates()
+
+    def recall(self) -> None:
+        """Take in what the run knows of hosts, robots.txt and sites."""
+        keeper, now = self._keeper, time.monotonic()
+        self.hosts.recall((KeptHost(*row) for row in keeper.rows("hosts")), now)  # type: ignore[arg-type]
+        for row in keeper.rows("robots"):
+            record = RobotsRecord(*row)  # type: ignore[arg-type]
+            host = self.hosts.add(group_of(record.origin + "/"), now)
+            self.hosts.restore_robots(host, record, now)
+        self._recall_sites()
+
+    def _recall_sites(self) -> None:
+        """Observe the run's pages again, in the order of the log. What places had said is in what
+        was kept last; of later pages it is read again from what the run has of them. Where it has
+        neither pages nor text, a place may once more seem fresh."""
+        kept = self._keeper.recalled("traps")
+        if kept is not None:
+            state = json.loads(zlib.decompress(kept))
+            self._kept = state["pages"]
+            self.traps.restore(state["traps"])
+        for page in self._keeper.pages():
+            if "feed" in page.flags.split():
+                continue
+            self.pages += 1
+            self.duplicates.visited(page.node, page.final_url, page.canonical, page.fingerprint)
+            if self.pages > self._kept:
+                self.traps.told(page.final_url, page.fresh, self._content_of(page))
+
+    def _content_of(self, page: KeptPage) -> str | None:
+        """What a page said, from what the run has kept of it; ``None`` for nothing."""
+        text = self._keeper.text(page.lease)
+        if text is not None or page.archived is None or self.archive is None:
+            return text
+        try:
+            archived = self.archive.read(page.archived)
+            body, _ = unpack(
+                archived.body, archived.header("Content-Encoding"), self.limits.unpacked
+            )
+        except (InputError, BadEncoding):
+            return None
+        kind = archived.header("Content-Type")
+        found = read_response(
+            Response(
+                page.final_url,
+                page.status,
+                CIMultiDict(archived.headers),
+                body,
+                content_type=kind,
+                media_type=kind.partition(";")[0].strip().lower(),
+            )
+        )
+        return found.content if isinstance(found, Page) else None
+
+    def _keep_robots(self, answer: FetchOutcome, record: RobotsRecord | None) -> None:
+        self.store(answer)
+        if record is not None:
+            self._keeper.write("robots", [astuple(record)])
+
+    def store(self, answer: FetchOutcome) -> None:
+        """Archive an answer that makes no visit, where pages are kept."""
+        if self.archive is not None and answer.hops:
+            self.archive.write(answer.hops, answer.cut if isinstance(answer, Response) else "")
+
+    def before_commit(self) -> None:
+        """Hand over what changes with every request, and now and then what places have said."""
+        rows = self.hosts.changed()
+        if rows:
+            self._keeper.write("hosts", rows)
+        if self.pages >= self._kept + _KEPT_EVERY:
+            self.leave()
+
+    def leave(self) -> None:
+        """Keep what the log does not hold: the words that places have said."""
+        state = {"pages": self.pages, "traps": self.traps.state()}
+        self._keeper.keep("traps", zlib.compress(json.dumps(state).encode(), 1))
+        self._kept = self.pages
+
+    async def close(self) -> None:
+        """Close connections."""
+        await self.client.close()
+
+    def refusal(self, url: str, group: str) -> str | None:
+        """Why a URL does not belong to the run: it is out of scope, or a trap."""
+        if not self.scope.has(url, group):
+            return "scope"
+        return None if self.traps.verdict(url, group) is None else "trap"
+
+    def wanted(self, media: str) -> bool:
+        """Whether a body of this type should be read."""
+        if self._types:
+            return media in self._types or media in FEEDS
+        if media == "application/pdf":
+            return pdf.available()
+        return media in HTML or media in FEEDS or media == "text/plain"
+
+
+class WebSource:
+    """Visits URLs. Use ``close()`` at the end."""
+
+    def __init__(self, context: SourceContext) -> None:
+        settings = context.settings
+        assert context.client is not None
+        assert context.scorer is not None
+        self.scorer: Scorer = context.scorer
+        self._keeper = context.keeper
+        self._crawl = context.crawl
+        self._renderer: Renderer | None = settings.renderer
+        self.access = access = WebAccess(
+            settings,
+            context.seeds,
+            context.client,
+            context.limits,
+            context.keeper,
+            context.archive,
+        )
+        self.pace = access.turns
+        self.leave = access.leave
+        self.close = access.close
+        self.retries = Retries(settings.retries)
+        self.gate = UrlGate(
+            access.scope,
+            access.hosts,
+            access.traps,
+            access.duplicates,
+            context.crawl,
+            settings.depth,
+        )
+        self._assembler = VisitAssembler(
+            settings,
+            self.scorer,
+            context.crawl,
+            self.gate,
+            access.traps,
+            access.duplicates,
+            context.archive,
+        )
+
+    # -- life ----------------------------------------------------------------------------------
+
+    def recall(self) -> str:
+        """Take in what the run knows of the Web and of retries, and what its scorer had
+        learned."""
+        learned = self._keeper.recalled("scorer")
+        if learned is not None and hasattr(self.scorer, "restore"):
+            self.scorer.restore(json.loads(learned))
+        self.access.recall()
+        for url, count in self._keeper.retried():
+            self.retries.recall(url, count)
+        return ""
+
+    def before_commit(self) -> None:
+        """Hand over what changes with every request, and with every page that is scored."""
+        self.access.before_commit()
+        if self._assembler.scored and hasattr(self.scorer, "state"):
+            self._assembler.scored = False
+            self._keeper.keep("scorer", json.dumps(self.scorer.state()).encode())
+
+    # -- one visit -----------------------------------------------------------------------------
+
+    async def visit(self, node: Node, allowance: VisitAllowance) -> Outcome:
+        """Visit a URL."""
+        url, access = str(node), self.access
+        answer = await access.polite.fetch(
+            url, allowance, gate=self.gate.useless, wanted=access.wanted
+        )
+        for group, seconds in answer.trips:
+            self._crawl.clock(allowance.lease, group, seconds)
+        if isinstance(answer, FetchProblem):
+            access.store(answer)
+            return self._problem(url, answer)
+        began = time.monotonic()
+        found = read_response(answer)
+        if isinstance(found, Page) and found.needs_script and self._renderer is not None:
+            found = await self._rendered(self._renderer, answer, found)
+            began = time.monotonic()
+        outcome = self._assembled(allowance, answer, found)
+        took = time.monotonic() - began
+        if took > _LONG:  # a huge page is no fault of the servers that were asked meanwhile
+            access.client.forgive(took)
+        return outcome
+
+    def _problem(self, url: str, problem: FetchProblem) -> Outcome:
+        if problem.reason == "not-allowed":
+            return Skip(problem.detail)
+        if problem.reason == "budget":
+            return Skip("budget", retry=True)
+        host = self.access.hosts.add(group_of(problem.url), time.monotonic())
+        self.access.hosts.failed(host)
+        retry = self.retries.again(url, problem.reason, troubles=host.troubles)
+        return Failure(problem.reason, retry, Spend(requests=problem.requests))
+
+    def _assembled(
+        self, allowance: VisitAllowance, response: Response, found: Page | Feed | Failure
+    ) -> Outcome:
+        lease, depth, now = allowance.lease, allowance.depth, time.time()
+        if isinstance(found, Feed):
+            return self._assembler.feed(lease, depth, response, found, now)
+        if isinstance(found, Page):
+            outcome = self._assembler.visit(lease, depth, response, found, now)
+            self.access.pages += isinstance(outcome, Visit)
+            return outcome
+        return found
+
+    async def _rendered(self, renderer: Renderer, response: Response, page: Page) -> Page:
+        html: Any = renderer(response.url, response.body)
+        if inspect.isawaitable(html):
+            waiting: Awaitable[Any] = html
+            html = await waiting
+        if html is None:
+            return page
+        body = html.encode() if isinstance(html, str) else bytes(html)
+        return read_page(body, response.url, content_type="text/html; charset=utf-8")

@@ -1,0 +1,268 @@
+"""Visit assembly: from a response to a visit, with the page read, scored, and its links sorted.
+
+A page's worth counts once: a page that another one has already said (nearly the same words), and
+one that asks not to be indexed, score 0; their links may still be followed. A link's promise is
+its score times what its place still yields (see ``traps``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from sys import intern
+
+from sonde.kernels.html.links import gathered, grouped, unsettled
+from sonde.net.exchange import Response
+from sonde.net.robots import Directives, directives
+from sonde.net.urls import group_of
+from sonde.protocols import VISITED, CrawlView
+from sonde.records import Failure, Lease, Link, Outcome, Place, Skip
+from sonde.scorers.document import Scorer
+from sonde.sources.context import Archive, SourceSettings
+from sonde.sources.facts import PageFacts, PageVisit
+from sonde.sources.page import Page, PageLink, plain_page, read_page
+from sonde.sources.url_measures import places
+from sonde.sources.web.duplicates import Duplicates, simhash
+from sonde.sources.web.feeds import Feed, is_feed, read_feed
+from sonde.sources.web.gate import UrlGate
+from sonde.sources.web.pdf import read_pdf
+from sonde.sources.web.traps import TrapDetector
+from sonde.sources.words import page_words
+
+HTML = frozenset(("text/html", "application/xhtml+xml", ""))
+FEEDS = frozenset(
+    (
+        "application/xml",
+        "text/xml",
+        "application/rss+xml",
+        "application/atom+xml",
+        "application/rdf+xml",
+        "application/gzip",
+        "application/x-gzip",
+    )
+)
+_NO_ORDERS = Directives()
+
+
+def _group_of(url: str) -> str:
+    """One string a host, not one a link: there are a million links to remember."""
+    return intern(group_of(url))
+
+
+def read_response(response: Response) -> Page | Feed | Failure:
+    """What a body says, by its media type."""
+    media = response.media_type
+    if media in FEEDS or (media in ("", "text/plain") and is_feed(response.body, media)):
+        feed = read_feed(response.body, response.url)
+        if feed is not None:
+            return feed
+    if media == "application/pdf":
+        return read_pdf(response.body, response.url) or Failure("unreadable")
+    if media == "text/plain":
+        return plain_page(response.body.decode("utf-8", "replace"), response.url)
+    return read_page(
+        response.body,
+        response.url,
+        content_type=response.content_type,
+        language=response.headers.get("Content-Language", ""),
+    )
+
+
+class VisitAssembler:
+    """Makes visits. What it learns on the way is in ``traps`` and ``duplicates``."""
+
+    def __init__(
+        self,
+        settings: SourceSettings,
+        scorer: Scorer,
+        crawl: CrawlView,
+        gate: UrlGate,
+        traps: TrapDetector,
+        duplicates: Duplicates,
+        archive: Archive | None,
+    ) -> None:
+        self.scored = False  # since the scorer's state was last handed over
+        self._settings = settings
+        self._scorer = scorer
+        self._crawl = crawl
+        self._gate = gate
+        self._traps = traps
+        self._duplicates = duplicates
+        self._archive = archive
+        self._text = settings.text and archive is None  # or the archive has it
+        self._domains: dict[str, str] = {}  # of basenames
+        self._languages = tuple(language.lower() for language in settings.languages)
+
+    # -- visits --------------------------------------------------------------------------------
+
+    def visit(
+        self, lease: Lease, depth: int, response: Response, page: Page, now: float
+    ) -> Outcome:
+        """The outcome of a page. Everything here happens at once: nothing may come between
+        scoring a page and telling the explorer."""
+        url = str(lease.node)
+        if self._languages and page.language and not self._speaks(page.language):
+            return Skip("language")
+        canonical = self._canonical(page)
+        if canonical is not None:
+            name = self._duplicates.stands_for(canonical)
+            if self._crawl.became(name) == VISITED:
+                self._crawl.refuse(page.url, "duplicate", lease.number)
+                return Skip("duplicate")
+        orders, tag = _NO_ORDERS, response.headers.get("X-Robots-Tag", "")
+        if page.robots or tag:
+            orders = directives(page.robots) | directives(tag)
+        beta, alphas = self._scorer.score(page)
+        self.scored = True
+        mark = simhash(page.content)
+        fresh = self._traps.observe(page.url, page.content)
+        flags = []
+        if page.needs_script:
+            flags.append("needs-script")
+        if response.cut or page.cut:
+            flags.append("cut")
+        if orders.noindex:
+            flags.append("noindex")
+            beta = 0.0
+        elif self._duplicates.near.find(mark) is not None:
+            flags.append("near-duplicate")
+            beta = 0.0
+        links: list[Link] = []
+        if not (orders.nofollow and self._settings.nofollow):
+            links = self._links(page, alphas, depth + 1, lease.number, now)
+        self._duplicates.visited(url, page.url, canonical, mark)
+        kept = not orders.noindex
+        return PageVisit(
+            score=beta,
+            links=links,
+            facts=PageFacts(
+                final_url=page.url,
+                status=response.status,
+                media_type=response.media_type,
+                language=page.language[:35],
+                title=page.title[:500] if kept else "",
+                fingerprint=mark,
+                digest=hashlib.sha1(response.body, usedforsecurity=False).digest(),
+                etag=response.headers.get("ETag"),
+                modified=response.headers.get("Last-Modified"),
+                rtt=response.rtt,
+                canonical=canonical,
+                flags=" ".join(flags),
+                text=page.content if kept and self._text else None,
+                warc=self._archived(response) if kept else None,
+                fresh=fresh,
+            ),
+        )
+
+    def feed(self, lease: Lease, depth: int, response: Response, feed: Feed, now: float) -> Outcome:
+        """The outcome of a sitemap or a feed: it is worth nothing itself, and its links are scored
+        by their titles."""
+        titles: list[str] = []
+        spans: list[PageLink] = []
+        place = 0
+        for entry in feed.links:
+            spans.append(PageLink(entry.url, place, place + len(entry.title)))
+            titles.append(entry.title)
+            place += len(entry.title) + 1
+        text = " ".join(titles)
+        page = Page(url=response.url, text=text, links=tuple(spans), window=0)
+        _, alphas = self._scorer.score(page)
+        self.scored = True
+        return PageVisit(
+            score=0.0,
+            links=self._links(page, alphas, depth, lease.number, now),
+            facts=PageFacts(
+                final_url=response.url,
+                status=response.status,
+                media_type=response.media_type,
+                etag=response.headers.get("ETag"),
+                modified=response.headers.get("Last-Modified"),
+                rtt=response.rtt,
+                flags="feed cut" if feed.cut else "feed",
+                warc=self._archived(response),
+                level=True,
+            ),
+        )
+
+    def _archived(self, response: Response) -> str | None:
+        """Where the response is kept, if it is."""
+        return None if self._archive is None else self._archive.write(response.hops, response.cut)
+
+    def _speaks(self, language: str) -> bool:
+        return any(
+            language == wanted or language.startswith(f"{wanted}-") for wanted in self._languages
+        )
+
+    def _canonical(self, page: Page) -> str | None:
+        """What the page says its URL is, where that is another one within the scope."""
+        canonical = page.canonical
+        if canonical is None or canonical == page.url or canonical not in self._gate.scope:
+            return None
+        return canonical
+
+    # -- links ---------------------------------------------------------------------------------
+
+    def _links(
+        self,
+        page: Page,
+        alphas: Sequence[float],
+        depth: int,
+        lease: int,
+        now: float,
+    ) -> list[Link]:
+        """The links to follow, each target once, with the sum of its promises and its words."""
+        if len(alphas) != len(page.links):
+            raise ValueError(f"{len(alphas)} scores for {len(page.links)} links of {page.url}")
+        crawl, duplicates = self._crawl, self._duplicates
+        number_of, refuse = crawl.number_of, crawl.refuse
+        renamed: dict[str, str] = {}
+
+        def admit(url: str) -> str | None:
+            """The target that a URL stands for; ``None`` where it is refused."""
+            target = duplicates.stands_for(url)
+            if target != url:
+                renamed[url] = target
+            if number_of(target) is None:
+                why = self._gate.refusal(target, depth, now)
+                if why is not None:
+                    refuse(url, why, lease)
+                    return None
+            if target != url and number_of(url) is None:
+                refuse(url, "duplicate", lease)
+            return target
+
+        def shun(url: str) -> None:
+            if number_of(url) is None:
+                refuse(url, "nofollow", lease)
+
+        targets, numbers, promises, starts, ends = gathered(
+            page.links,
+            list(alphas),
+            crawl.register,
+            duplicates.aliases,
+            duplicates.variants.learned,
+            admit,
+            shun if self._settings.nofollow else None,
+        )
+        factor_of = self._traps.factor
+        promises = [
+            promise * factor_of(target) if promise else promise
+            for target, promise in zip(targets, promises, strict=True)
+        ]
+        words = [b""] * len(targets)
+        if crawl.reads_words:  # what leads to a page after its visit is not heard of
+            heard = unsettled(numbers, crawl.status, VISITED)
+            found = page_words(
+                page.text,
+                [starts[place] for place in heard],
+                [ends[place] for place in heard],
+                [targets[place] for place in heard],
+                page.window,
+            )
+            for place, said in zip(heard, found, strict=True):
+                words[place] = said
+        where: Sequence[Place | None] = [None] * len(targets)
+        if crawl.reads_urls:  # by all links, also by those that are not followed
+            urls = [link.url for link in page.links]
+            where = places(urls, targets, renamed, self._domains)
+        return list(map(Link, targets, promises, grouped(targets, _group_of), where, words))
