@@ -63,15 +63,15 @@ def work() -> list[Callable[[], object]]:
     from sonde.authority.discovery import find
     from sonde.authority.timegraph import TimeGraph
     from sonde.authority.tracking import Tracker, track
+    from sonde.data.wiki.wikitext import plain
     from sonde.lab.bounds import bound
-    from sonde.lab.data.wikitext import plain
     from sonde.scorers.keywords import KeywordMatcher
     from sonde.seeds.selection import select
     from sonde.sources.graph import topical
+    from sonde.sources.link_words import link_words
     from sonde.sources.page import read_html
     from sonde.sources.web.duplicates import simhash
     from sonde.sources.web.traps import word_pairs
-    from sonde.sources.words import link_words
 
     graph = topical(3_000, 30_000, seed=7)
     dice = np.random.default_rng(7)

@@ -28,13 +28,13 @@ import pyarrow.csv
 from peers_overlay import Article, articles, neighbourhood, overlay_graph, shared_folders
 
 from sonde import Link, Visit, crawl
-from sonde.cli.overlay import row
+from sonde.cli.lab_gossip import row
 from sonde.crawling import Crawl, Interview, Settled, Stopped
 from sonde.lab.gossip import compare_forms
-from sonde.lab.protocol import draw
 from sonde.peers import Peer, SharedFolder, gossip
 from sonde.peers.share import WIDTH
 from sonde.scorers import log_count
+from sonde.simulation import draw_seeds
 from sonde.sources.graph import Graph, topical
 from sonde.sources.peers import exchange
 
@@ -351,7 +351,7 @@ def _people(data: Path) -> Iterator[str]:
     for word in words:
         graph = _mentions(data, word)
         starts = [
-            [str(graph.name(int(node))) for node in draw(graph, 3, 0.0, number)]
+            [str(graph.name(int(node))) for node in draw_seeds(graph, 3, number)]
             for number in range(10)
         ]
         for estimator in ESTIMATORS:

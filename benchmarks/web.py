@@ -244,7 +244,7 @@ def known_urls(count: int) -> None:
     from sonde.crawling.logbook import Logbook
     from sonde.explorer import Explorer
     from sonde.records import Link, Spend, Visit
-    from sonde.sources.words import link_words
+    from sonde.sources.link_words import link_words
     from sonde.store.run import Run
 
     with tempfile.TemporaryDirectory() as folder:

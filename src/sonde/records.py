@@ -53,7 +53,7 @@ class Place(NamedTuple):
 class Link(NamedTuple):
     """A directed edge seen on a visit; ``score`` says how promising its context looks.
 
-    ``words`` are what it is called, two bytes a word, as ``sonde.sources.words`` gives them.
+    ``words`` are what it is called, two bytes a word, as ``sonde.sources.link_words`` gives them.
     """
 
     target: Node

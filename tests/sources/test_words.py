@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from sonde.kernels.text import link_words as text_kernel
 from sonde.simulation import recorded_visits, simulate
-from sonde.sources import words as words_of_links
+from sonde.sources import link_words as module
 from sonde.sources.graph import Graph
-from sonde.sources.words import MOST, link_words, page_words
+from sonde.sources.link_words import MOST, link_words, page_words
 from uncompiled import uncompiled
 
 
@@ -92,7 +92,7 @@ def test_words_of_links(kernel: object, text: str, data: st.DataObject) -> None:
     addresses = [data.draw(TEXTS) for _ in spans]
     window = data.draw(st.integers(0, 10))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(words_of_links, "words_of_links", kernel.words_of_links)  # type: ignore[attr-defined]
+        patch.setattr(module, "words_of_links", kernel.words_of_links)  # type: ignore[attr-defined]
         found = page_words(
             text, [start for start, _ in spans], [end for _, end in spans], addresses, window
         )

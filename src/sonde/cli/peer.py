@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import signal
+from contextlib import suppress
 from pathlib import Path
 
 from sonde.cli import Commands
@@ -14,6 +14,7 @@ from sonde.peers import Peer, SharedFolder
 from sonde.peers.peer import GOSSIP
 from sonde.peers.shared_folder import PROFILE
 from sonde.sources.peers.source import peer_named
+from sonde.system import on_signals
 
 _EPILOG = """examples:
   sonde peer books/ --port 7001 --neighbours 127.0.0.1:7002,127.0.0.1:7003
@@ -78,13 +79,5 @@ def run(args: argparse.Namespace) -> int:
 
 async def _served(peer: Peer) -> None:
     task = asyncio.create_task(peer.serve(lambda name: print(name, flush=True)))
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, task.cancel)
-    try:
+    with on_signals(task.cancel), suppress(asyncio.CancelledError):
         await task
-    except asyncio.CancelledError:
-        pass
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)

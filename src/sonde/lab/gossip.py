@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 
 from sonde.errors import InputError
 from sonde.estimators import estimator_from
-from sonde.lab.protocol import draw
 from sonde.peers.query import recently_met
 from sonde.peers.share import WIDTH, Share
-from sonde.simulation import simulate
+from sonde.simulation import draw_seeds, simulate
 from sonde.sources.graph import Graph
 from sonde.sources.peers.messages import SpreadAnswer
 
@@ -119,7 +118,7 @@ def simulate_gossip(
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class QueryForm:
     """One way to spend the same budget, over several sets of seeds. ``width`` is 0 for the crawl
     that sees everything and asks one peer after the other."""
 
@@ -140,22 +139,17 @@ def compare_forms(
     budget: int,
     repeat: int,
     seed: int = 0,
-) -> list[Form]:
+) -> list[QueryForm]:
     """Both forms from the same seeds, seeds included in the budget, for every estimator."""
-    eligible = int((graph.scores > 0).sum())
-    if not 0 < random_seeds <= eligible:
-        raise InputError(
-            f"cannot draw {random_seeds} seeds: {eligible} nodes have a positive score"
-        )
     if budget < random_seeds or repeat < 1 or min(widths, default=1) < 1:
         raise InputError("a comparison needs a budget beyond the seeds, 1 run, and widths from 1")
-    starts = [draw(graph, random_seeds, 0.0, seed + number).tolist() for number in range(repeat)]
+    starts = [draw_seeds(graph, random_seeds, seed + number) for number in range(repeat)]
     forms = []
     for estimator in estimators:
         runs = [
             simulate(
                 graph,
-                seeds=[graph.name(start) for start in seeds],
+                seed_numbers=seeds,
                 estimator=estimator,
                 budget=budget - random_seeds,
                 seed=seed + number,
@@ -165,14 +159,16 @@ def compare_forms(
         sent = tuple(len(run.visited) + random_seeds for run in runs)
         totals = tuple(run.total for run in runs)
         nothing = (0,) * repeat
-        forms.append(Form(estimator, 0, totals, sent, nothing, tuple(2 * count for count in sent)))
+        forms.append(
+            QueryForm(estimator, 0, totals, sent, nothing, tuple(2 * count for count in sent))
+        )
         for width in widths:
             spread = [
-                simulate_gossip(graph, seeds, budget, estimator=estimator, width=width)
+                simulate_gossip(graph, seeds.tolist(), budget, estimator=estimator, width=width)
                 for seeds in starts
             ]
             forms.append(
-                Form(
+                QueryForm(
                     estimator,
                     width,
                     tuple(one.total for one in spread),

@@ -10,7 +10,6 @@ So all other records keep their places, and the file is still one that any archi
 
 from __future__ import annotations
 
-import os
 import re
 import struct
 import uuid
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from sonde.errors import InputError
+from sonde.system import sync_file
 
 _NAME = re.compile(r"pages-(\d{5,})\.warc\.gz")
 _CHUNK = 65_536
@@ -109,7 +109,7 @@ def redact(folder: Path, urls: Collection[str]) -> list[str]:
                         file.write(_empty(length, path))
                         places.append(f"{path.name}:{offset}")
                 file.flush()
-                os.fsync(file.fileno())
+                sync_file(file.fileno())
         except (OSError, zlib.error) as error:
             raise InputError(f"{path}: cannot be changed: {error}") from None
     return places

@@ -20,6 +20,7 @@ from sonde.records import Failure, Lease, Link, Outcome, Place, Skip
 from sonde.scorers.document import Scorer
 from sonde.sources.context import Archive, SourceSettings
 from sonde.sources.facts import PageFacts, PageVisit
+from sonde.sources.link_words import page_words
 from sonde.sources.page import Page, PageLink, plain_page, read_page
 from sonde.sources.url_measures import places
 from sonde.sources.web.duplicates import Duplicates, simhash
@@ -27,7 +28,6 @@ from sonde.sources.web.feeds import Feed, is_feed, read_feed
 from sonde.sources.web.gate import UrlGate
 from sonde.sources.web.pdf import read_pdf
 from sonde.sources.web.traps import TrapDetector
-from sonde.sources.words import page_words
 
 HTML = frozenset(("text/html", "application/xhtml+xml", ""))
 FEEDS = frozenset(
