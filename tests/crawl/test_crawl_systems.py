@@ -39,7 +39,7 @@ def windows(monkeypatch: PATCH) -> list[tuple[int, int]]:
     def locking(file: int, mode: int, count: int) -> None:
         place = (os.fstat(file).st_ino, os.lseek(file, 0, os.SEEK_CUR))
         asked.append((place[1], count))
-        if place in held and is_open(held[place], place[0]):
+        if held.get(place, file) != file and is_open(held[place], place[0]):
             raise PermissionError(13, "Permission denied")
         held[place] = file
 
