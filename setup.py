@@ -49,7 +49,8 @@ are the same, and crawls are hundreds of times slower. Uncompiled kernels need C
 
 def kernels() -> list[Extension]:
     """One extension a kernel, the largest first, so that no core is left waiting for it."""
-    files = [path for path in KERNELS.rglob("*.py") if path.stem != "__init__"]
+    # byte.pxd is inlined into the others; byte.py beside it is for those that are not compiled.
+    files = [path for path in KERNELS.rglob("*.py") if path.stem not in ("__init__", "byte")]
     files.sort(key=lambda path: (-path.stat().st_size, path))
     names = [".".join(path.with_suffix("").parts[1:]) for path in files]
     return [

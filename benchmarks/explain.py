@@ -25,9 +25,8 @@ from sonde.crawling.retelling import explorer_of
 from sonde.crawling.settings import Settings
 from sonde.records import Link, Spend
 from sonde.sources.facts import PageFacts, PageVisit
-from sonde.store.reader import RunReader
+from sonde.store.reader import RunReader, trace
 from sonde.store.run import Run
-from sonde.store.trace import trace
 
 HOSTS = 200
 LINKS = 20

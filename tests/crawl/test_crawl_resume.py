@@ -25,7 +25,7 @@ from sonde.errors import InputError, StoreError
 from sonde.explorer import Explorer
 from sonde.protocols import Allowance
 from sonde.records import Failure, Link, Node, Outcome, Place, Spend, Visit
-from sonde.store.checkpoints import KEPT
+from sonde.store.log import KEPT
 from sonde.store.reader import DATABASE, RunReader
 from sonde.store.run import Run
 

@@ -13,7 +13,7 @@ from sonde.cli import data, main
 from sonde.data import KINDS, Recipe, build
 from sonde.data.recipe import SMALL, jobs_from
 from sonde.data.topics import folder_names
-from sonde.progress import BYTES, Shown
+from sonde.meter import BYTES, Shown
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ def test_kinds_and_names() -> None:
 
 def test_plain_lines_of_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     now = iter([0.0, 5.0, 30.0])
-    monkeypatch.setattr("sonde.progress.time.monotonic", lambda: next(now))
+    monkeypatch.setattr("sonde.meter.time.monotonic", lambda: next(now))
     said = io.StringIO()
     with Shown("reading x", 4_000_000, BYTES, said) as meter:
         meter.at(500_000)

@@ -20,7 +20,7 @@ from sonde.lab.protocol import Protocol, fingerprint, fit, marks
 from sonde.lab.results import Results
 from sonde.lab.statistics import geometric, mean, share
 from sonde.lab.units import CrawlSpec, FinishedUnits, Unit
-from sonde.progress import UNITS, Shown
+from sonde.meter import UNITS, Shown
 from sonde.simulation import draw_seeds, follow, simulate
 from sonde.sources.graph import Graph, topical
 
@@ -263,7 +263,7 @@ def test_a_crawl_that_has_found_everything_may_end(
 def test_progress_says_what_is_left(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sonde.progress.EVERY", 0.0)
+    monkeypatch.setattr("sonde.meter.EVERY", 0.0)
     with Shown("lead", 3, UNITS) as shown:
         shown.say("a notice")
         shown.spare()

@@ -33,7 +33,7 @@ from sonde.cli import main
 from sonde.crawling import Crawl
 from sonde.errors import InputError
 from sonde.store.reader import RunReader
-from sonde.track import LiveTracker, RankingUpdated, VisitEnded, update
+from sonde.track import LiveTracker, RankingUpdated, TrackedVisit, update
 from sonde.track.tracked_run import TrackedRun
 
 PAGES = 60
@@ -223,16 +223,16 @@ def test_stopped_and_cut(tmp_path: Path) -> None:
     with ChangingSite(changing, clock) as site:
         run = crawled(tmp_path / "run", [site.url("/0")], 10)
         tracker = LiveTracker(run, clock=clock, plan={"per_hour": 60})
-        heard: list[VisitEnded | RankingUpdated] = []
+        heard: list[TrackedVisit | RankingUpdated] = []
 
-        def stop(event: VisitEnded | RankingUpdated) -> None:
+        def stop(event: TrackedVisit | RankingUpdated) -> None:
             heard.append(event)
             if len(heard) == 5:
                 tracker.stop()
 
         tracker._on_event = stop
         assert asyncio.run(tracker.run()) == "interrupted"
-        assert sum(isinstance(event, VisitEnded) for event in heard) == 4
+        assert sum(isinstance(event, TrackedVisit) for event in heard) == 4
 
         cut = LiveTracker(run, clock=clock)
 

@@ -14,8 +14,8 @@ from sonde.errors import InputError, SpecError, StoreError
 from sonde.store.run import Run
 from sonde.track import Clock, TrackPlan
 from sonde.track.citations import RANKING, Citations
-from sonde.track.rate import HOUR, Rate
-from sonde.track.watched_feeds import feeds_of
+from sonde.track.tracker import HOUR, Rate
+from sonde.track.update import feeds_of
 
 
 def store() -> Citations:

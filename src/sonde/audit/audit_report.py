@@ -1,4 +1,4 @@
-"""Audits side by side: as rows for a terminal, and as one HTML page with its charts."""
+"""The audit report: sites side by side, as rows for a terminal and as an HTML page with charts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the URL measures make of a poll: measures of pages, their distributions, and leaders."""
+"""Site metrics: what the URL measures make of a poll; distributions over pages, and leaders."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from sonde.crawling.setup import CrawlRequest
 from sonde.net.urls import origin_of
 from sonde.scorers.document import Document, Scores
 from sonde.sources.kinds import chosen
-from sonde.sources.web.visit import HTML
+from sonde.sources.web.source import HTML
 from sonde.store.reader import RunReader
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from sonde.authority.discovery import DiscoveryMethod, LinkArrays, find, perform
 from sonde.authority.start import largest_component
 from sonde.authority.timegraph import TimeGraph
 from sonde.authority.tracking import DAY, Tracker, track
-from sonde.extras import pyplot
+from sonde.figures import label_axes, line_style, new_figure, save
 from sonde.protocols import Floats
 
 STATIC = {"crawl": "crawl performance", "rank": "rank performance"}
@@ -151,37 +150,19 @@ def draw(
     logarithmic: bool = False,
 ) -> list[Path]:
     """One figure for each measure that curves have; the files written."""
-    plots = pyplot()
-    folder.mkdir(parents=True, exist_ok=True)
     written = []
     for measure, title in titles.items():
-        figure, axes = plots.subplots(figsize=(7.2, 4.2), layout="constrained")
+        figure, panels = new_figure()
+        axes = panels[0, 0]
         for number, curve in enumerate(curve for curve in curves if curve.measure == measure):
-            colour, mean, error = f"C{number % 10}", curve.mean, curve.error
-            style = ("-", "--", ":", "-.")[number // 10 % 4]
-            axes.plot(curve.at, mean, linewidth=1.2, color=colour, ls=style, label=curve.label)
+            style, mean, error = line_style(number), curve.mean, curve.error
+            axes.plot(curve.at, mean, linewidth=1.2, label=curve.label, **style)
             if np.any(error > 0):
-                axes.fill_between(
-                    curve.at, mean - error, mean + error, color=colour, alpha=0.15, linewidth=0
-                )
+                band = {"color": style["color"], "alpha": 0.15, "linewidth": 0}
+                axes.fill_between(curve.at, mean - error, mean + error, **band)
         if logarithmic:
             axes.set_xscale("log")
-        axes.set_xlabel(xlabel)
-        axes.set_ylabel(title)
         axes.set_ylim(bottom=0)
-        axes.set_title(f"{title}{f', {heading}' if heading else ''}", fontsize=10)
-        axes.grid(alpha=0.3)
-        axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
-        for kind, details in (("svg", {"Date": None}), ("png", {"Software": None})):
-            path = folder / f"{prefix}{measure}.{kind}"
-            figure.savefig(path, dpi=80, metadata=details)
-            written.append(path)
-        plots.close(figure)
-        _shorten(written[-2])
+        label_axes(axes, f"{title}{f', {heading}' if heading else ''}", xlabel, title)
+        written += save(figure, folder, f"{prefix}{measure}")
     return written
-
-
-def _shorten(path: Path) -> None:
-    """Coordinates to a tenth of a point: what cannot be seen need not be kept."""
-    text = path.read_text(encoding="utf-8")
-    path.write_text(re.sub(r"(\d+\.\d)\d+", r"\1", text), encoding="utf-8")

@@ -18,7 +18,7 @@ from sonde.cli._signals import heeding_signals
 from sonde.crawling.crawler import new_loop
 from sonde.durations import seconds_from
 from sonde.store.reader import RunReader
-from sonde.track import STOPS, LiveTracker, RankingUpdated, VisitEnded
+from sonde.track import STOPS, LiveTracker, RankingUpdated, TrackedVisit
 from sonde.track.plan import EXPANSIONS
 from sonde.track.tracked_run import RankedPage, TrackedRun
 
@@ -57,7 +57,7 @@ def add_parser(commands: Commands) -> None:
     what.add_argument("--recrawl", choices=RECRAWLS, help="how old pages are chosen (bandit)")
     what.add_argument("--share", type=float, metavar="P", help="of visits to new pages (0.5)")
     what.add_argument("--seed", type=int, metavar="N", help="of the dice")
-    what.add_argument("--most", type=_count, metavar="N", help="pages kept in mind (1000000)")
+    what.add_argument("--most", type=_count, metavar="N", help="pages kept in memory (1000000)")
 
     cost = parser.add_argument_group("what it may cost")
     cost.add_argument("--per-hour", type=_count, metavar="N", help="requests (200)")
@@ -116,8 +116,8 @@ async def _watched(tracker: LiveTracker) -> str:
 class _Json:
     """One JSON object a line on standard output."""
 
-    def heard(self, event: VisitEnded | RankingUpdated) -> None:
-        kind = "visit" if isinstance(event, VisitEnded) else "ranking"
+    def heard(self, event: TrackedVisit | RankingUpdated) -> None:
+        kind = "visit" if isinstance(event, TrackedVisit) else "ranking"
         print(json.dumps({"event": kind, **asdict(event)}), flush=True)
 
 
@@ -129,7 +129,7 @@ class _Lines:
         self._visits = 0
         self._unchanged = 0
 
-    def heard(self, event: VisitEnded | RankingUpdated) -> None:
+    def heard(self, event: TrackedVisit | RankingUpdated) -> None:
         if isinstance(event, RankingUpdated):
             if event.entered or event.left:
                 print(

@@ -19,6 +19,7 @@ from sonde.crawling.settings import (
     SETTINGS,
     Settings,
     heeded,
+    kept_fields,
     objects_in,
     spelt_out,
 )
@@ -131,7 +132,8 @@ class CrawlRequest:
         source = self.kind.make(self.options, context)
         if self.pseudonyms is not None:
             source = Pseudonymous(source, self.pseudonyms)
-        forgotten = Forgotten.of(run.meta("forgotten"))
+        kept = run.meta("forgotten")
+        forgotten = None if kept is None else Forgotten.of(kept)
         meter = ProgressMeter(logbook.explorer, settings.harvest_over)
         logbook.parts.add("progress", meter)
         hooks = SourceHooks(source, run.journal, forgotten, archive)
@@ -278,9 +280,11 @@ def _request_of(
     for option in options:
         if option.replace("-", "_") not in kind.changeable:
             raise InputError(f"{path}: {option} cannot be changed on resume")
-    kept = {**config["options"], **options}
-    read: Any = read_options(kind.options, kept, str(path), noun="option")
-    request = CrawlRequest(kind, read, told, seeds).equipped()
+    kept: Any = kept_fields(kind.options, config["options"])
+    if options:
+        given = {**as_data(kept), **options}
+        kept = read_options(kind.options, given, str(path), noun="option")
+    request = CrawlRequest(kind, kept, told, seeds).equipped()
     if request.pseudonyms is None:
         return request
     return replace(request, seeds=[request.pseudonyms.revealed(seed) for seed in seeds])
@@ -293,8 +297,8 @@ def _kept_settings(run: Run, path: str | Path, changes: Mapping[str, Any]) -> Se
     for name in told:
         if name not in objects and not (name in SETTINGS and SETTINGS[name].changeable):
             raise InputError(f"{path}: {name} cannot be changed on resume")
-    kept = {name: value for name, value in run.config.items() if name in SETTINGS}
-    return Settings.told({**kept, **told}, str(path))
+    settings = Settings.kept(run.config)
+    return Settings.told(settings.as_data() | told, str(path)) if told else settings
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from sonde.data.web.webpages import index_pages, read_webpages, size_of
 from sonde.data.wiki.mediawiki import read_mediawiki
 from sonde.errors import InputError
 from sonde.interruption import interruptible
+from sonde.meter import BYTES, Meter, Shown, Silent
 from sonde.pool import cores
-from sonde.progress import BYTES, Meter, Shown, Silent
 
 SMALL = 1 << 20
 """Bytes of a source, compressed as it is, that are read here: sharing them would take longer."""

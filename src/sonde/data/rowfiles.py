@@ -21,7 +21,7 @@ from pyarrow import csv
 from sonde.data.streams import SUFFIXES, ahead, chunks, open_raw
 from sonde.errors import InputError
 from sonde.interruption import check
-from sonde.progress import Meter
+from sonde.meter import Meter
 
 BLOCK = 1 << 22
 """Bytes parsed at a time, about."""

@@ -4,11 +4,11 @@
 ``exact`` say what the best crawl could be worth, ``gossip`` compares crawls with queries that peers
 pass on. (Graphs are made by ``sonde.data``.)
 
-The nouns of an experiment: a ``Protocol`` says how crawls start and how long they go, a ``Setting``
-is a protocol as far as one graph supports it, a ``CrawlSpec`` is how to crawl, a ``Unit`` one piece
-of work from one seed graph, ``Results`` what came of all units, a ``Report`` the tables and figures
-made of them. ``Reachable`` (of ``sonde.sources.graph``) is what seeds and budget let a crawl visit,
-and what bounds speak of.
+The nouns of an experiment: a ``Protocol`` says how crawls start and how long they go, a
+``CrawlSetting`` is a protocol as far as one graph supports it, a ``CrawlSpec`` is how to crawl, a
+``Unit`` one piece of work from one seed graph, ``Results`` what came of all units, a ``Report`` the
+tables and figures made of them. ``Reachable`` (of ``sonde.sources.graph``) is what seeds and budget
+let a crawl visit, and what bounds speak of.
 
 Invariants: a finished unit is a file whose name says what it is, so that work is never done twice
 and never mistaken for other work; the same seed gives the same numbers on any number of workers;

@@ -36,7 +36,7 @@ class Protocol:
 
 
 @dataclass(frozen=True)
-class Setting:
+class CrawlSetting:
     """What became of a protocol on one graph."""
 
     graph: str
@@ -71,7 +71,7 @@ def marks(steps: int) -> Numbers:
     return np.unique(np.maximum(np.rint(kept).astype(np.int64), 1))
 
 
-def fit(name: str, graph: Graph, protocol: Protocol) -> Setting:
+def fit(name: str, graph: Graph, protocol: Protocol) -> CrawlSetting:
     """The protocol on this graph: at most half the eligible nodes as seeds, and at most half the
     nodes within reach as steps. The notes say what was scaled down."""
     eligible = int(np.count_nonzero(graph.scores > protocol.above))
@@ -96,7 +96,7 @@ def fit(name: str, graph: Graph, protocol: Protocol) -> Setting:
     steps = min(protocol.steps, max(1, within // 2))
     if steps < protocol.steps:
         notes.append(f"{steps:,} steps instead of {protocol.steps:,}: {within:,} nodes in reach")
-    return Setting(
+    return CrawlSetting(
         graph=name,
         fingerprint=fingerprint(graph),
         sets=protocol.sets,

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sonde.lab.protocol import Setting
+from sonde.lab.protocol import CrawlSetting
 from sonde.lab.units import Columns, Unit
 from sonde.protocols import Floats
 
@@ -38,12 +38,12 @@ class Curves:
 class Results:
     """All results of one experiment."""
 
-    settings: dict[str, Setting] = field(default_factory=dict)
+    settings: dict[str, CrawlSetting] = field(default_factory=dict)
     rows: list[tuple[Unit, str, Columns]] = field(default_factory=list)
     _by_name: dict[tuple[str, str, str], list[Columns]] = field(default_factory=dict)
 
     def add(
-        self, setting: Setting, labelled: Iterable[tuple[Unit, str]], found: Sequence[Columns]
+        self, setting: CrawlSetting, labelled: Iterable[tuple[Unit, str]], found: Sequence[Columns]
     ) -> None:
         """Take in what came of one graph."""
         self.settings[setting.graph] = setting

@@ -22,7 +22,7 @@ from sonde import __version__
 from sonde.errors import InputError
 from sonde.estimators import Estimator, estimator_from
 from sonde.lab.bounds import bound
-from sonde.lab.protocol import Setting
+from sonde.lab.protocol import CrawlSetting
 from sonde.metrics import hits_and_backtracks
 from sonde.protocols import Floats, Numbers
 from sonde.simulation import Simulation, follow, simulate
@@ -78,7 +78,7 @@ class Unit:
     """One piece of an experiment on one graph."""
 
     task: str
-    setting: Setting
+    setting: CrawlSetting
     number: int  # of the seed graph
     crawl: CrawlSpec
     window: int = 1_000

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 
 from sonde.net.guard import GuardedResolver
 from sonde.net.hosts import Host, Hosts
@@ -35,16 +35,17 @@ class Turns:
     # -- for the driver ------------------------------------------------------------------------
 
     @property
-    def closed(self) -> Collection[Group]:
-        """Hosts that are not asked any more: their budget is used up."""
+    def closed(self) -> Mapping[Group, str]:
+        """Hosts that are not asked any more, and why: their budget is used up, or they ask for
+        longer pauses than the crawl waits."""
         return self.hosts.closed
 
     def know(self, group: Group) -> None:
         """A host that nodes wait for."""
         assert isinstance(group, str)
         host = self.hosts.add(group, time.monotonic())
-        if self.hosts.exhausted(group) is not None:
-            self.hosts.close(host)
+        if (spent := self.hosts.exhausted(group)) is not None:
+            self.hosts.close(host, spent)
 
     def ready(self, waiting: dict[Group, int]) -> Collection[Group] | None:
         """The hosts that may be asked now, of those with nodes waiting; ``None`` for all."""
@@ -128,14 +129,15 @@ class Turns:
             self._opening -= 1
 
     async def _resolve(self, host: Host) -> None:
-        if self._resolver is None:
+        now = time.monotonic()
+        if self._resolver is None or now < host.fresh_until:
             return
         name = host.name if host.name.endswith("]") else host.name.rpartition(":")[0] or host.name
         try:
             address = (await self._resolver.addresses(name))[0]
         except OSError:
             return  # the client will say what is wrong with it
-        host.resolved = True
+        host.resolved, host.fresh_until = True, now + self._resolver.ttl
         self.hosts.add(host.name, time.monotonic(), address)
 
     async def _wait(self, host: Host) -> None:

@@ -51,6 +51,22 @@ _INSERTS = {
 }
 
 
+_UNBINDABLE = (sqlite3.Error, ValueError, OverflowError)
+"""What a value can raise that the database does not take, besides its own errors."""
+
+_LARGEST = 2**63 - 1
+
+
+def storable(value: Any) -> Any:
+    """A value as the database can keep it: text without lone surrogates (bytes of a header that are
+    no UTF-8, or escapes in JSON that stand for no character), whole numbers within 64 bits."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, int):
+        return min(max(value, -_LARGEST - 1), _LARGEST)
+    return value
+
+
 class Journal:
     """Gathers rows; ``commit`` writes them in one transaction."""
 
@@ -169,7 +185,7 @@ class Journal:
             yield
             self._insert()
             database.execute("COMMIT")
-        except sqlite3.Error as error:
+        except _UNBINDABLE as error:
             raise StoreError(_explained(error)) from None
         finally:
             if database.in_transaction:
@@ -184,16 +200,27 @@ class Journal:
             database.execute("BEGIN IMMEDIATE")
             self._insert()
             database.execute("COMMIT")
-        except sqlite3.Error as error:
+        except _UNBINDABLE as error:
+            raise StoreError(_explained(error)) from None
+        finally:  # whatever was raised: an open transaction would be the end of every later one
             if database.in_transaction:
                 database.execute("ROLLBACK")
-            raise StoreError(_explained(error)) from None
         self._clear()
 
     def _insert(self) -> None:
         for table, rows in self._rows.items():
-            if rows:
+            if not rows:
+                continue
+            self._database.execute("SAVEPOINT rows")
+            try:
                 self._database.executemany(self._inserts[table], rows)
+            except (UnicodeEncodeError, OverflowError):
+                # Servers say what no database takes. It is looked for only where it was met: rows
+                # come by the thousand, and one like this hardly ever.
+                self._database.execute("ROLLBACK TO rows")
+                rows[:] = [tuple(map(storable, row)) for row in rows]
+                self._database.executemany(self._inserts[table], rows)
+            self._database.execute("RELEASE rows")
 
     def _clear(self) -> None:
         for rows in self._rows.values():
@@ -260,7 +287,7 @@ def _unwritable(error: OSError) -> StoreError:
     return StoreError(f"the run cannot be written: {error.strerror or error}")
 
 
-def _explained(error: sqlite3.Error) -> str:
+def _explained(error: Exception) -> str:
     name = getattr(error, "sqlite_errorname", "")
     if name == "SQLITE_FULL" or name.startswith("SQLITE_IOERR"):
         return (

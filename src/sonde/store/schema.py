@@ -96,7 +96,7 @@ CREATE TABLE pages (
     targets BLOB NOT NULL,
     scores BLOB NOT NULL,
     places BLOB,
-    words BLOB                    -- of the links: NULL without any (see store/codec.py)
+    words BLOB                    -- of the links: NULL without any (see store/log.py)
 );
 CREATE INDEX pages_node ON pages (node);
 
@@ -107,7 +107,7 @@ CREATE TABLE refused (
     lease INTEGER                 -- where it was seen
 ) WITHOUT ROWID;
 
--- The positions in the log that there is a checkpoint of (see store/checkpoints.py).
+-- The positions in the log that there is a checkpoint of (see store/log.py).
 CREATE TABLE checkpoints (log_seq INTEGER PRIMARY KEY);
 
 -- The parts that a source keeps by name, as of a position in the log.
@@ -120,13 +120,12 @@ CREATE TABLE snapshots (
 """
 
 
-def check_version(folder: Path, version: int) -> None:
-    """A run folder of another version, or of none, is not read."""
+def wrong_version(folder: Path, version: int) -> InputError:
+    """What to say of a run folder of another version, or of none."""
     if version == 0:
-        raise InputError(f"{folder}: not the database of a run")
-    if version != VERSION:
-        age = "a newer" if version > VERSION else "an older"
-        raise InputError(
-            f"{folder}: written by {age} sonde (version {version} of the run folder, this one"
-            f" reads {VERSION})"
-        )
+        return InputError(f"{folder}: not the database of a run")
+    age = "a newer" if version > VERSION else "an older"
+    return InputError(
+        f"{folder}: written by {age} sonde (version {version} of the run folder, this one reads"
+        f" {VERSION})"
+    )

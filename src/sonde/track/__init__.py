@@ -1,14 +1,15 @@
 """Live tracking: keeps the most cited pages of a run current, for weeks.
 
 Nouns. The *citations* are the graph as it was seen: nodes, and links with the times at which they
-were first and last seen. A ``TrackPlan`` says what is tracked and at what *rate*. The *policy* says
-what to visit next; it holds in memory what of the graph that needs. A *charge* is what one visit
-spends, an *update* what its answer changes. A *list* is a feed or a sitemap, which names pages and
-gives them dates; what it says has changed is *announced*. ``import_run`` brings over what a crawl
-of the same run has visited, ``nodes`` says which URLs are nodes, ``tracked_run`` reads it all.
+were first and last seen; they lie in tables of the run. A ``TrackPlan`` says what is tracked and at
+what *rate*. The *policy* says what to visit next; it holds in memory what of the graph that needs.
+A *charge* is what one visit spends, an *update* what its answer changes. A *list* is a feed or a
+sitemap, which names pages and gives them dates; what it says has changed is *announced*.
+``import_run`` takes over what a crawl of the same run has brought, and its access to the Web;
+``TrackedRun`` reads it all, also while the tracker writes.
 
 Life of a visit: wait for the rate; choose; wait for the host's turn; charge, commit, send; read
-the answer; change links, node and ledger in one transaction; forget nothing else.
+the answer; change links, node, ledger and what was learned of hosts in one transaction.
 
 Invariants:
 
@@ -22,9 +23,8 @@ Invariants:
 """
 
 from sonde.track.plan import TrackPlan
-from sonde.track.rate import Clock
 from sonde.track.tracked_run import TrackedRun
-from sonde.track.tracker import STOPS, LiveTracker, RankingUpdated, VisitEnded, track_live
+from sonde.track.tracker import STOPS, Clock, LiveTracker, RankingUpdated, TrackedVisit, track_live
 
 __all__ = [
     "STOPS",
@@ -33,6 +33,6 @@ __all__ = [
     "RankingUpdated",
     "TrackPlan",
     "TrackedRun",
-    "VisitEnded",
+    "TrackedVisit",
     "track_live",
 ]

@@ -1,4 +1,4 @@
-"""Who cites whom, and when it was seen: the tables of a run that is tracked (``sonde track``).
+"""The citation graph of a tracked run, in tables: who cites whom, and when that was seen.
 
 They lie beside the tables of the crawl, with numbers of their own, and are added to a run when it
 is first tracked. A request is in ``sent``, and on the disk, before it leaves: whatever ends the

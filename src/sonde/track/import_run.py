@@ -1,4 +1,4 @@
-"""Taking in what a crawl brought: the tracker starts from there, and looks again when it starts.
+"""Importing a crawl's run: the tracker starts from what it brought, and looks again when it starts.
 
 A crawl keeps links, not the feeds that a page names. So the first page of each host comes without
 its tag and date, and the tracker's first visit of it is not conditional.
@@ -6,11 +6,17 @@ its tag and date, and the tracker's first visit of it is not conditional.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 import numpy as np
 
+from sonde.crawling import OpenedRun
+from sonde.crawling.keeper import RunArchive, RunKeeper
+from sonde.net.client_settings import client_settings
 from sonde.net.urls import group_of
+from sonde.sources.web.kind import Web
+from sonde.sources.web.source import WebAccess
 from sonde.track.citations import Citations
 
 _LAST = """
@@ -105,3 +111,25 @@ def _pages(
             **facts,
         )
     return taken
+
+
+@asynccontextmanager
+async def connected(opened: OpenedRun) -> AsyncIterator[WebAccess]:
+    """The Web as the crawl of a run has learned to know it."""
+    run, settings = opened.run, opened.settings
+    archive = RunArchive(run) if settings.pages and run.pages is not None else None
+    web = WebAccess(
+        settings,
+        opened.seeds,
+        client_settings(settings),
+        settings.fetch_limits,
+        RunKeeper(run, Web.tables),
+        archive,
+    )
+    try:
+        web.recall()
+        yield web
+    finally:
+        await web.close()
+        if archive is not None:
+            archive.close()

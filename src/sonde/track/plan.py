@@ -1,4 +1,4 @@
-"""What a tracker is told."""
+"""The plan: what a tracker is told, and what it may cost."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class TrackPlan:
     """``per_hour`` requests are shared by expansion (a ``share`` of the visits) and recrawl.
 
     ``budget`` is the most that the tracker may spend on the run in all, ``most`` the most nodes
-    that it keeps in mind.
+    that it keeps in memory.
     """
 
     top: int = 500

@@ -1,6 +1,10 @@
-"""The live tracker: chooses, visits, learns and ranks, one request after the other.
+"""The live tracker: chooses, visits, learns and ranks, one request after the other, at a rate.
 
-Each visit is chosen (``policy``) when the rate allows its first request.
+Each visit is chosen (``policy``) when the rate allows its first request. Time is a clock that does
+not go back: the time of day at its start, then the machine's own count of seconds. A step of the
+wall clock while it runs changes nothing; one while it does not can make it start late, but never
+before the time at which it stopped. So what was seen first stays first, and no hour is counted
+twice.
 """
 
 from __future__ import annotations
@@ -9,27 +13,24 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sonde.crawling import OpenedRun, open_run
+from sonde.crawling import open_run
 from sonde.crawling.crawler import new_loop
-from sonde.crawling.keeper import RunArchive, RunKeeper
 from sonde.errors import InputError, SondeError, StoreError
-from sonde.net.client_settings import client_settings
 from sonde.net.exchange import FetchOutcome
 from sonde.net.urls import group_of
 from sonde.sources.web.kind import Web
-from sonde.sources.web.source import WebAccess
 from sonde.store.run import Run
 from sonde.track.citations import Citations, TrackedNode
-from sonde.track.import_run import take_in
+from sonde.track.import_run import connected, take_in
 from sonde.track.plan import TrackPlan
 from sonde.track.policy import Policy
-from sonde.track.rate import Clock, Rate
 from sonde.track.update import GraphUpdate
 
 _LOG = logging.getLogger("sonde.track")
@@ -45,7 +46,7 @@ STOPS = {
 
 
 @dataclass(frozen=True, slots=True)
-class VisitEnded:
+class TrackedVisit:
     """A visit has ended. ``fresh`` links were not there before."""
 
     url: str
@@ -64,6 +65,56 @@ class RankingUpdated:
     at: float
     entered: tuple[str, ...]
     left: tuple[str, ...]
+
+
+HOUR = 3600.0
+
+
+class Rate:
+    """Knows when the last requests of an hour's worth were charged."""
+
+    def __init__(self, per_hour: int, charged: Iterable[float] = ()) -> None:
+        self.per_hour = per_hour
+        self._times: deque[float] = deque(charged, maxlen=per_hour)
+
+    def wait(self, now: float) -> float:
+        """Seconds until the next request may leave."""
+        if not self._times:
+            return 0.0
+        earliest = self._times[-1] + HOUR / self.per_hour
+        if len(self._times) == self.per_hour:
+            earliest = max(earliest, self._times[0] + HOUR)
+        return max(0.0, earliest - now)
+
+    def charge(self, now: float) -> None:
+        """A request leaves."""
+        self._times.append(now)
+
+
+def _steady() -> float:
+    """Seconds that no one can set; on Linux they go on while the machine sleeps."""
+    clock = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if clock is None else time.clock_gettime(clock)
+
+
+class Clock:
+    """Seconds since 1970, never going back."""
+
+    def __init__(self) -> None:
+        self._origin = time.time()
+        self._began = _steady()
+
+    def not_before(self, moment: float) -> None:
+        """Go on from a moment that was reached before, if the wall clock is behind it."""
+        self._origin += max(0.0, moment - self.now())
+
+    def now(self) -> float:
+        """The time."""
+        return self._origin + (_steady() - self._began)
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        await asyncio.sleep(seconds)
 
 
 class _Charge:
@@ -110,7 +161,7 @@ class LiveTracker:
         *,
         duration: float | None = None,
         clock: Clock | None = None,
-        on_event: Callable[[VisitEnded | RankingUpdated], None] = lambda event: None,
+        on_event: Callable[[TrackedVisit | RankingUpdated], None] = lambda event: None,
         plan: dict[str, Any] | None = None,
         **settings: Any,
     ) -> None:
@@ -154,7 +205,7 @@ class LiveTracker:
                     f"{self.path}: the machine went down during the crawl: resume it first, so"
                     " that the requests that may have left are booked"
                 )
-            async with _connected(opened) as self.web:
+            async with connected(opened) as self.web:
                 self._open(run, opened.settings.nofollow)
                 reason = await self._loop()
                 self._rank()
@@ -277,7 +328,7 @@ class LiveTracker:
             self._recollect(self.policy.state())
             outcome = self._take_in(node, None, charge, now)
         fresh, status = self.update.fresh, _status(answer)
-        self._on_event(VisitEnded(node.url, why, outcome, status, fresh, answer.requests, now))
+        self._on_event(TrackedVisit(node.url, why, outcome, status, fresh, answer.requests, now))
 
     def _take_in(
         self, node: TrackedNode, answer: FetchOutcome | None, charge: _Charge, now: float
@@ -320,28 +371,6 @@ class LiveTracker:
                     self.policy.forget(number)
             self._remember(now)
         self._on_event(RankingUpdated(now, tuple(entered), tuple(left)))
-
-
-@asynccontextmanager
-async def _connected(opened: OpenedRun) -> AsyncIterator[WebAccess]:
-    """The Web as the crawl of a run has learned to know it."""
-    run, settings = opened.run, opened.settings
-    archive = RunArchive(run) if settings.pages and run.pages is not None else None
-    web = WebAccess(
-        settings,
-        opened.seeds,
-        client_settings(settings),
-        settings.fetch_limits,
-        RunKeeper(run, Web.tables),
-        archive,
-    )
-    try:
-        web.recall()
-        yield web
-    finally:
-        await web.close()
-        if archive is not None:
-            archive.close()
 
 
 def _status(answer: FetchOutcome | None) -> int | None:

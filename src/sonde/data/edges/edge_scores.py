@@ -33,7 +33,7 @@ from sonde.data.rowfiles import RowFile
 from sonde.data.timestamps import seconds_from
 from sonde.data.topics import Floats, f_of
 from sonde.errors import InputError
-from sonde.progress import Meter
+from sonde.meter import Meter
 from sonde.sources.graph.names import Names, names_of
 
 Mask = npt.NDArray[np.bool_]

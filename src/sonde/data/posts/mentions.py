@@ -24,8 +24,8 @@ from sonde.data.streams import open_raw
 from sonde.data.timestamps import seconds_from
 from sonde.data.topics import Counts, Topics, f_of
 from sonde.errors import InputError
+from sonde.meter import Meter
 from sonde.pool import in_order
-from sonde.progress import Meter
 
 _URL = re.compile(r"https?://\S+")
 _MENTION = re.compile(r"@(?<![\w@]@)(\w+(?:@[\w-]+(?:\.[\w-]+)+)?)")

@@ -20,8 +20,8 @@ from sonde.data.web.pagefiles import (
 )
 from sonde.data.web.webarchives import is_archive, pages_in_archive
 from sonde.errors import InputError
+from sonde.meter import Meter
 from sonde.pool import in_order
-from sonde.progress import Meter
 from sonde.sources.page import WINDOW, read_page
 
 BATCH = 1 << 20

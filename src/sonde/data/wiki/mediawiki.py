@@ -27,8 +27,8 @@ from sonde.data.topics import Topics
 from sonde.data.wiki.titles import Titles
 from sonde.data.wiki.wikipages import END, PAGE, WikiReader
 from sonde.errors import InputError
+from sonde.meter import Meter
 from sonde.pool import in_order
-from sonde.progress import Meter
 
 BATCH = 1 << 21
 """Bytes of XML in a batch, about."""

@@ -31,7 +31,7 @@ _QUOTES = {"&quot;": '"', "&apos;": "'"}
 
 
 @dataclass(frozen=True)
-class Part:
+class DumpSlice:
     """Some blocks of a dump: whole pages, and the ends of pages that other blocks have a part of.
 
     ``head`` ends with the first end of a page, ``tail`` begins after the last one. Where no page
@@ -51,16 +51,16 @@ class WikiReader:
     namespaces: frozenset[int] | None
     keep_text: bool
 
-    def read_blocks(self, titles: Titles, group: bzip.Group) -> Part | None:
+    def read_blocks(self, titles: Titles, group: bzip.Group) -> DumpSlice | None:
         """The pages in some blocks of a .bz2; None if a block is not as it should be."""
         data = bzip.opened(group)
         if data is None:
             return None
         first = data.find(END) + len(END)
         if first < len(END):
-            return Part(data, None, b"")
+            return DumpSlice(data, None, b"")
         last = data.rfind(END) + len(END)
-        return Part(data[:first], self.read_pages((titles, data[first:last])), data[last:])
+        return DumpSlice(data[:first], self.read_pages((titles, data[first:last])), data[last:])
 
     def read_pages(self, batch: tuple[Titles, bytes]) -> DocumentBatch:
         """The pages of one batch."""

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from sonde.errors import InputError
 from sonde.interruption import check, interruptible
-from sonde.lab.protocol import Protocol, Setting, fit
+from sonde.lab.protocol import CrawlSetting, Protocol, fit
 from sonde.lab.report import Report
 from sonde.lab.results import Results
 from sonde.lab.units import Columns, CrawlSpec, FinishedUnits, Unit, estimator_of
+from sonde.meter import UNITS, Shown
 from sonde.pool import as_finished
-from sonde.progress import UNITS, Shown
 from sonde.sources.graph import Graph
 from sonde.strategies import strategy_from
 
@@ -44,7 +44,7 @@ class Experiment:
         """Units of work on each graph."""
         return self.protocol.sets * (len(self.entrants) + len(self.bounded))
 
-    def units(self, setting: Setting) -> list[tuple[Unit, str]]:
+    def units(self, setting: CrawlSetting) -> list[tuple[Unit, str]]:
         """The work on one graph, each unit with the label that it counts for."""
         window = min(self.window, max(1, setting.steps // 2))
         found = [

@@ -30,10 +30,9 @@ def open_folder(folder: Path) -> tuple[Table | None, Table | None]:
     files = [_only(candidates(folder, stem)) for stem in ("nodes", "edges")]
     if files == [None, None]:
         formats = ", ".join(FORMATS)
-        run = (folder / "run.sqlite").exists()
-        hint = (
-            f"; it is a run: sonde export {folder} --graph GRAPH makes a graph of it" if run else ""
-        )
+        hint = ""
+        if any(folder.glob("*.sqlite")):
+            hint = f"; if it is a run: sonde export {folder} --graph GRAPH makes a graph of it"
         raise GraphError(f"{folder}: holds neither `nodes` nor `edges` ({formats}){hint}")
     nodes, edges = (None if file is None else _open(file) for file in files)
     return nodes, edges

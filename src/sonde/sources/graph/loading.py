@@ -21,7 +21,7 @@ from sonde.sources.graph.rows import (
 from sonde.sources.graph.table import Table
 
 
-class Parts(NamedTuple):
+class GraphColumns(NamedTuple):
     """What a graph is made of, in the order of its constructor."""
 
     indptr: npt.NDArray[np.int64]
@@ -35,7 +35,7 @@ class Parts(NamedTuple):
     merged: int
 
 
-def assemble(nodes: Table | None, edges: Table | None, label: str) -> Parts:
+def assemble(nodes: Table | None, edges: Table | None, label: str) -> GraphColumns:
     """Read `nodes`, then `edges`; `label` is what a message calls the two together."""
     kind = name_type([(nodes, NODE_NAMES), (edges, EDGE_NAMES)])
     names = names_of(kind)
@@ -54,7 +54,7 @@ def assemble(nodes: Table | None, edges: Table | None, label: str) -> Parts:
         raise GraphError(_overflow(edge_list, name_array, label if edges is None else edges.label))
     # Arrow keeps freed memory for its next batch; there is none, and a crawl wants the room.
     pa.default_memory_pool().release_unused()
-    return Parts(
+    return GraphColumns(
         indptr=edge_list.indptr,
         targets=edge_list.targets,
         link_scores=edge_list.scores,

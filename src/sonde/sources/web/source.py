@@ -33,20 +33,52 @@ from sonde.protocols import Keeper, KeptPage, VisitAllowance
 from sonde.records import Failure, Node, Outcome, Skip, Spend, Visit
 from sonde.scorers.document import Scorer
 from sonde.sources.context import Archive, SourceContext, SourceSettings
-from sonde.sources.page import Page, read_page
+from sonde.sources.page import Page, plain_page, read_page
 from sonde.sources.web import pdf
 from sonde.sources.web.duplicates import Duplicates
-from sonde.sources.web.feeds import Feed
+from sonde.sources.web.feeds import Feed, is_feed, read_feed
 from sonde.sources.web.gate import Scope, UrlGate
 from sonde.sources.web.traps import TrapDetector
-from sonde.sources.web.visit import FEEDS, HTML, VisitAssembler, read_response
+from sonde.sources.web.visit import VisitAssembler
 
 Renderer = Callable[[str, bytes], Any]
 """Given the URL and the body of a page that needs JavaScript, gives HTML, or ``None`` for none;
 may be a coroutine function. What it requests itself is not charged."""
 
+HTML = frozenset(("text/html", "application/xhtml+xml", ""))
+FEEDS = frozenset(
+    (
+        "application/xml",
+        "text/xml",
+        "application/rss+xml",
+        "application/atom+xml",
+        "application/rdf+xml",
+        "application/gzip",
+        "application/x-gzip",
+    )
+)
+
 _LONG = 0.1  # seconds
 _KEPT_EVERY = 20_000  # pages: reading the words of so many again takes a while
+
+
+def read_response(response: Response) -> Page | Feed | Failure:
+    """What a body says, by its media type."""
+    media = response.media_type
+    if media in FEEDS or (media in ("", "text/plain") and is_feed(response.body, media)):
+        feed = read_feed(response.body, response.url)
+        if feed is not None:
+            return feed
+    if media == "application/pdf":
+        return pdf.read_pdf(response.body, response.url) or Failure("unreadable")
+    if media == "text/plain":
+        return plain_page(response.body.decode("utf-8", "replace"), response.url)
+    return read_page(
+        response.body,
+        response.url,
+        content_type=response.content_type,
+        language=response.headers.get("Content-Language", ""),
+    )
 
 
 class WebAccess:
@@ -82,6 +114,7 @@ class WebAccess:
             rate=settings.rate,
             host_budget=settings.host_budget,
             domain_budget=settings.domain_budget,
+            longest_delay=max(float(settings.longest_delay), settings.delay),
         )
         self.turns = Turns(self.hosts, None if settings.proxy else self.client.resolver)
         self.polite = PoliteFetch(
@@ -273,7 +306,7 @@ class WebSource:
 
     def _problem(self, url: str, problem: FetchProblem) -> Outcome:
         if problem.reason == "not-allowed":
-            return Skip(problem.detail)
+            return Skip(problem.detail, retry=problem.detail in ("crawl-delay", "later"))
         if problem.reason == "budget":
             return Skip("budget", retry=True)
         host = self.access.hosts.add(group_of(problem.url), time.monotonic())
