@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import zlib
 
-import brotli  # type: ignore[import-untyped]
+import brotli
 import zstandard
 
 ACCEPTED = "gzip, deflate, br, zstd"

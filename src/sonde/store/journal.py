@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from sonde.errors import StoreError
+from sonde.system import sync_file
 
 _told = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -232,16 +233,16 @@ class Journal:
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="sonde-sync")
         if self._file < 0:
-            self._file = os.open(self._wal, os.O_RDONLY | os.O_CLOEXEC)
+            self._file = os.open(self._wal, os.O_RDWR)
         self._syncing = self._thread.submit(self._sync, self._reserving)
 
     def _sync(self, reserving: int) -> None:
         self._sync_before()
         try:
             while self._unsynced:
-                with suppress(FileNotFoundError), self._unsynced.pop().open("rb") as file:
-                    os.fsync(file.fileno())  # unless there are later ones already
-            os.fdatasync(self._file)
+                with suppress(FileNotFoundError), self._unsynced.pop().open("r+b") as file:
+                    sync_file(file.fileno())  # unless there are later ones already
+            sync_file(self._file)
         except OSError as error:
             raise _unwritable(error) from None
         self.reserved = reserving

@@ -64,9 +64,7 @@ def main_text(body: bytes, *, content_type: str = "") -> str:
     """The main text of an HTML body as resiliparse finds it."""
     if find_spec("resiliparse") is None:
         raise InputError("main-content extraction needs resiliparse: pip install 'sonde[text]'")
-    from resiliparse.extract.html2text import (  # type: ignore[import-untyped,import-not-found,unused-ignore]
-        extract_plain_text,
-    )
+    from resiliparse.extract.html2text import extract_plain_text
 
     return str(extract_plain_text(decode(body, content_type)[0], main_content=True))
 
