@@ -8,6 +8,9 @@ sign than in a text.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from sonde.kernels.text.link_words import words_of_links
 
 MOST = 16
@@ -26,8 +29,7 @@ def link_words(anchor: str, target: str = "", window: str = "") -> bytes:
     )[0]
 
 
-def page_words(
-    text: str, starts: list[int], ends: list[int], targets: list[str], window: int
-) -> list[bytes]:
-    """The words of the links of a page, whose anchors start and end at these places of its text."""
-    return words_of_links(text, starts, ends, targets, window, MOST)
+page_words: Callable[[str, list[int], list[int], list[str], int], list[bytes]]
+page_words = partial(words_of_links, most=MOST)
+"""The words of the links of a page: given its text, where their anchors start and end in it, their
+targets, and how many characters on either side belong to a link."""
