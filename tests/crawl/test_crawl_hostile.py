@@ -7,6 +7,7 @@ import gzip
 import sqlite3
 import string
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aiohttp import web
@@ -15,7 +16,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sonde.crawling import Crawl, CrawlResult
-from sonde.crawling.settings import CrawlSettings
 from sonde.net.decoding import unpack
 from sonde.net.guard import Guard
 from sonde.net.retries import LONGEST_PAUSE
@@ -24,7 +24,7 @@ from sonde.sources.web.traps import template_of
 from sonde.store.journal import storable
 from sonde.store.run import Run
 
-POLITE: CrawlSettings = {"topic": "tide", "delay": 0.0, "allow_private": True}
+POLITE: dict[str, Any] = {"topic": "tide", "delay": 0.0, "allow_private": True}
 
 
 def crawled(crawl: Crawl, seconds: float = 60.0) -> CrawlResult:
