@@ -11,7 +11,6 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from sonde import cli
 from sonde.budgets import Budget
 from sonde.cli import crawl as command
 from sonde.crawling import Crawl, Settings, open_run, read_config
@@ -197,11 +196,9 @@ def test_fetching_stands_for_every_setting_of_the_client() -> None:
 
 
 def options() -> dict[str, argparse.Action]:
-    parser = cli.Parser()
-    command.add_parser(parser.add_subparsers(parser_class=cli.Parser))
-    (commands,) = (each for each in parser._actions if isinstance(each.choices, dict))
-    assert isinstance(commands.choices, dict)
-    return {each.dest: each for each in commands.choices["crawl"]._actions}
+    parser = argparse.ArgumentParser()
+    command.add_settings(parser)
+    return {each.dest: each for each in parser._actions}
 
 
 def test_every_setting_has_its_option() -> None:
@@ -220,7 +217,7 @@ def test_an_option_says_what_a_file_would(name: str) -> None:
     words = [action.option_strings[0]]
     if action.nargs != 0:
         words.append(value[0] if isinstance(value, list) else str(value))
-    parser = cli.Parser()
+    parser = argparse.ArgumentParser()
     command.add_settings(parser)
     said = vars(parser.parse_args(words))
     assert {key for key, told in said.items() if told is not None} == {name}
