@@ -24,7 +24,7 @@ from sonde.errors import (
     SpecError,
 )
 from sonde.explorer import Explorer
-from sonde.records import Failure, Lease, Link, Place, Skip, Spend, Visit
+from sonde.records import Failure, Lease, Link, Skip, Spend, Visit
 
 if TYPE_CHECKING:
     from sonde.simulation import Simulation, simulate
@@ -48,7 +48,6 @@ __all__ = [
     "LeaseError",
     "Link",
     "ObjectiveError",
-    "Place",
     "Requests",
     "Seconds",
     "Simulation",

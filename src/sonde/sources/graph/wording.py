@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sonde.sources.words import link_words
+from sonde.link_words import link_words
 
 ANCHOR = "anchor"
 WINDOW = "context"

@@ -8,6 +8,9 @@ sign than in a text.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import accumulate
+
 from sonde.kernels.text.link_words import words_of_links
 
 MOST = 16
@@ -24,6 +27,13 @@ def link_words(anchor: str, target: str = "", window: str = "") -> bytes:
     return words_of_links(
         f"{anchor} {window}", [0], [len(anchor)], [target], len(window) + 1, MOST
     )[0]
+
+
+def words_of(texts: Sequence[str], urls: Sequence[str | None]) -> list[bytes]:
+    """The words of links that have a text, an address, or both."""
+    ends = list(accumulate((len(text) + 1 for text in texts), initial=0))
+    starts, stops = ends[:-1], [end - 1 for end in ends[1:]]
+    return page_words(" ".join(texts), starts, stops, [url or "" for url in urls], 0)
 
 
 def page_words(
