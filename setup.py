@@ -29,8 +29,11 @@ DIRECTIVES = {
 # module of its own, instead of into each of them: a third of the time, half of the size.
 SHARED = "sonde.kernels._cyutility"
 
+# byte.pxd is inlined into the others; byte.py beside it is for those that are not compiled.
 kernels = sorted(
-    path for path in Path("src/sonde/kernels").rglob("*.py") if path.name != "__init__.py"
+    path
+    for path in Path("src/sonde/kernels").rglob("*.py")
+    if path.name not in ("__init__.py", "byte.py")
 )
 extensions = cythonize(
     [

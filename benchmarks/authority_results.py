@@ -25,9 +25,8 @@ import numpy as np
 from machine import describe
 
 from sonde.authority import Curve, TimeGraph, Tracker, compare, compare_tracking, indegrees
-from sonde.authority.comparison import DYNAMIC, STATIC
-from sonde.authority.figures import draw
-from sonde.authority.methods import NAMES
+from sonde.authority.curves import DYNAMIC, STATIC, draw
+from sonde.authority.discovery import NAMES
 from sonde.authority.ranking import most_cited
 from sonde.authority.start import largest_component
 from sonde.authority.tracking import DAY, EXPANSIONS, RECRAWLS

@@ -17,13 +17,13 @@ from pathlib import Path
 
 import numpy as np
 
-from sonde.lab.crawls import Crawl
-from sonde.lab.experiment import Experiment, conduct
-from sonde.lab.findings import Findings
-from sonde.lab.leading import entrants
+from sonde.lab.experiments.experiment import Experiment, conduct
+from sonde.lab.experiments.lead import entrants
 from sonde.lab.protocol import Protocol, fit
 from sonde.lab.report import Report
+from sonde.lab.results import Results
 from sonde.lab.statistics import geometric, mean
+from sonde.simulation import simulate
 from sonde.sources.graph import Graph
 
 Floats = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
@@ -133,24 +133,24 @@ def measured(
         _nothing,
         bounded=("sum",) if graph.node_count <= BOUNDED else (),
     )
-    findings = conduct(experiment, {name: lambda: graph}, folder=kept, workers=1, quiet=True)
-    setting = findings.settings[name]
-    gains = {label: at_shares(findings, name, label, setting.steps) for label in findings.labels}
+    results = conduct(experiment, {name: lambda: graph}, folder=kept, workers=1, quiet=True)
+    setting = results.settings[name]
+    gains = {label: at_shares(results, name, label, setting.steps) for label in results.labels}
     gains.setdefault("auto", gains["auto:words=0"])
     bound = math.nan
     if experiment.bounded:
-        bound = float(np.mean(findings.curves(name, "bound", "upper").last))
+        bound = float(np.mean(results.curves(name, "bound", "upper").last))
     words = graph.link_words is not None
     return Outcome(name, words, graph.node_count, setting.steps, setting.seed_nodes, gains, bound)
 
 
-def _nothing(findings: Findings) -> Report:
+def _nothing(results: Results) -> Report:
     raise NotImplementedError("the page is made of all graphs together")
 
 
-def at_shares(findings: Findings, graph: str, label: str, steps: int) -> Floats:
+def at_shares(results: Results, graph: str, label: str, steps: int) -> Floats:
     """Gains at the shares of the budget, between the steps that were kept."""
-    curves = findings.curves(graph, label, "gain")
+    curves = results.curves(graph, label, "gain")
     places = [max(1.0, share * steps) for share in SHARES]
     return np.array([np.interp(places, curves.steps, row) for row in curves.rows])
 
@@ -168,7 +168,8 @@ def cost(path: Path) -> tuple[float, float]:
         for estimator in ("n", "auto"):
             seeds = setting.seeds(graph, number % 3)
             started = time.process_time()
-            done = len(Crawl(estimator).gains(graph, seeds, steps, 0)[0])
+            crawl = simulate(graph, seed_numbers=seeds, estimator=estimator, budget=steps)
+            done = len(crawl.visited)
             spent.append((time.process_time() - started) / done)
         rounds.append((spent[0] * 1e6, spent[1] / spent[0]))
     step, times = np.median(rounds, axis=0)

@@ -31,8 +31,8 @@ from machine import describe
 from warcio.statusandheaders import StatusAndHeaders  # type: ignore[import-untyped]
 from warcio.warcwriter import WARCWriter  # type: ignore[import-untyped]
 
-from sonde.lab.data import Recipe, build
-from sonde.lab.data.streams import chunks, open_raw
+from sonde.data import Recipe, build
+from sonde.data.streams import chunks, open_raw
 
 KEYWORDS = ("music", "war", "software")
 STEP = 1 << 16

@@ -26,9 +26,8 @@ from sonde.crawling.settings import Settings
 from sonde.link_columns import LinkColumns
 from sonde.records import Spend
 from sonde.sources.facts import PageFacts, PageVisit
-from sonde.store.reader import RunReader
+from sonde.store.reader import RunReader, trace
 from sonde.store.run import Run
-from sonde.store.trace import trace
 
 HOSTS = 200
 LINKS = 20

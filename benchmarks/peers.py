@@ -25,16 +25,16 @@ from typing import Any
 
 import numpy as np
 import pyarrow.csv
-from peers_overlay import Article, articles, neighbourhood, overlay_graph, shelves
+from peers_overlay import Article, articles, neighbourhood, overlay_graph, shared_folders
 
 from sonde import Link, Visit, crawl
-from sonde.cli.overlay import row
+from sonde.cli.lab_gossip import row
 from sonde.crawling import Crawl, Interview, Settled, Stopped
 from sonde.lab.gossip import compare_forms
-from sonde.lab.protocol import draw
-from sonde.peers import Peer, Shelf, gossip
-from sonde.peers.purse import WIDTH
-from sonde.scorers import f
+from sonde.peers import Peer, SharedFolder, gossip
+from sonde.peers.share import WIDTH
+from sonde.scorers import log_count
+from sonde.simulation import draw_seeds
 from sonde.sources.graph import Graph, topical
 from sonde.sources.peers import exchange
 
@@ -79,7 +79,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def _simulated(found: dict[str, Article], work: Path) -> Iterator[str]:
     yield "## Simulated overlays"
-    alone = shelves(work / "all", {name: [article] for name, article in found.items()})
+    alone = shared_folders(work / "all", {name: [article] for name, article in found.items()})
     links = {name: list(article.links) for name, article in found.items()}
     graphs = {
         f"{len(found):,} articles, one a peer, topic *{topic}*": overlay_graph(alone, links, topic)
@@ -117,7 +117,7 @@ def _simulated(found: dict[str, Article], work: Path) -> Iterator[str]:
 
 
 def _live(folder: Path, host: str, neighbours: list[str], log: Path) -> None:
-    peer = Peer(Shelf(folder), neighbours, host=host, port=PORT, gossip=0.5, log=log)
+    peer = Peer(SharedFolder(folder), neighbours, host=host, port=PORT, gossip=0.5, log=log)
     asyncio.run(peer.serve())
 
 
@@ -212,8 +212,8 @@ def _passed(
 
 def _real(found: dict[str, Article], work: Path) -> Iterator[str]:
     held, neighbours = neighbourhood(found, "Rain.htm", SIZE, DEGREE, FILES)
-    shelved = shelves(work / "real", held)
-    files = sum(map(len, shelved.values()))
+    folders = shared_folders(work / "real", held)
+    files = sum(map(len, folders.values()))
     yield "## Real processes"
     yield (
         f"{SIZE} peers, a process each on loopback, around the article on rain; {files} files,"
@@ -221,7 +221,7 @@ def _real(found: dict[str, Article], work: Path) -> Iterator[str]:
         f" {BUDGET} messages, means over {STARTS} peers to start from."
     )
     for topic in ("physics", "tide"):
-        graph = overlay_graph(shelved, neighbours, topic)
+        graph = overlay_graph(folders, neighbours, topic)
         yield f"### Topic *{topic}*"
         yield (
             f"{int((graph.scores > 0).sum())} of {SIZE} peers have a positive score,"
@@ -302,11 +302,11 @@ def _mentions(data: Path, word: str) -> Graph:
 
     nodes, edges = rows("mentions-graph-nodes.tsv.xz"), rows("mentions-graph-edges.tsv.xz")
     scores = {
-        node: f(count)
+        node: log_count(count)
         for node, count in zip(nodes["node"].to_pylist(), nodes[word].to_pylist(), strict=True)
     }
     sources, targets = edges["source"].to_pylist(), edges["target"].to_pylist()
-    alphas = [f(count) for count in edges[word].to_pylist()]
+    alphas = [log_count(count) for count in edges[word].to_pylist()]
     return Graph.from_edges(list(zip(sources, targets, alphas, strict=True)), scores)
 
 
@@ -351,7 +351,7 @@ def _people(data: Path) -> Iterator[str]:
     for word in words:
         graph = _mentions(data, word)
         starts = [
-            [str(graph.name(int(node))) for node in draw(graph, 3, 0.0, number)]
+            [str(graph.name(int(node))) for node in draw_seeds(graph, 3, number)]
             for number in range(10)
         ]
         for estimator in ESTIMATORS:

@@ -14,7 +14,7 @@ from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 
-from sonde.peers.shelf import Shelf, promise
+from sonde.peers.shared_folder import SharedFolder, promise
 from sonde.sources.graph import Graph
 from sonde.sources.page import read_page
 
@@ -53,7 +53,7 @@ def articles(archive: Path) -> dict[str, Article]:
     }
 
 
-def shelves(folder: Path, held: dict[str, list[Article]]) -> dict[str, Shelf]:
+def shared_folders(folder: Path, held: dict[str, list[Article]]) -> dict[str, SharedFolder]:
     """A folder of files for each peer."""
     made = {}
     for name, owned in held.items():
@@ -63,14 +63,16 @@ def shelves(folder: Path, held: dict[str, list[Article]]) -> dict[str, Shelf]:
             for article in owned:
                 text = place / f"{article.name.removesuffix('.htm')}.txt"
                 text.write_text(article.text, encoding="utf-8")
-        made[name] = Shelf(place)
+        made[name] = SharedFolder(place)
     return made
 
 
-def overlay_graph(shelved: dict[str, Shelf], neighbours: dict[str, list[str]], topic: str) -> Graph:
+def overlay_graph(
+    folders: dict[str, SharedFolder], neighbours: dict[str, list[str]], topic: str
+) -> Graph:
     """The overlay as a recorded graph: what each peer would answer for a topic."""
-    scores = {name: shelf.holding(topic).score for name, shelf in shelved.items()}
-    promised = {name: promise(shelf.profile, topic) for name, shelf in shelved.items()}
+    scores = {name: shared.holding(topic).score for name, shared in folders.items()}
+    promised = {name: promise(shared.profile, topic) for name, shared in folders.items()}
     edges = [
         (name, other, promised[other]) for name, others in neighbours.items() for other in others
     ]

@@ -29,8 +29,8 @@ from typing import Any
 import numpy as np
 
 from sonde.kernels.graphs import coverage as kernel
-from sonde.seeds import Network, select
-from sonde.seeds.tables import markdown
+from sonde.seeds import LinkNetwork, select
+from sonde.seeds.comparison_report import markdown
 
 K, HOPS, DEPTH = 50, 5, 2
 # Side by side the median counts, of at least three runs and as many as fill a second: single runs
@@ -41,7 +41,7 @@ DEGREE = 10
 Ball = Callable[[int, int, bool], Any]
 
 
-def generate(kind: str, nodes: int, edges: int, seed: int = 5) -> Network:
+def generate(kind: str, nodes: int, edges: int, seed: int = 5) -> LinkNetwork:
     """Exactly so many distinct links: ends uniform, or both skewed and unrelated."""
     dice = np.random.default_rng(seed)
     number = dice.permutation(nodes)
@@ -54,7 +54,7 @@ def generate(kind: str, nodes: int, edges: int, seed: int = 5) -> Network:
         keys = np.unique(np.concatenate([keys, fresh[sources != fresh % nodes]]))
     keys = np.sort(dice.permutation(keys)[:edges])
     indptr = np.concatenate(([0], np.cumsum(np.bincount(keys // nodes, minlength=nodes))))
-    return Network.tidy(indptr, (keys % nodes).astype(np.int32))
+    return LinkNetwork.tidy(indptr, (keys % nodes).astype(np.int32))
 
 
 def elsewhere(nodes: int, ball: Ball) -> list[int]:
@@ -75,7 +75,7 @@ def elsewhere(nodes: int, ball: Ball) -> list[int]:
     return chosen
 
 
-def with_networkx(network: Network) -> Callable[[], list[int]]:
+def with_networkx(network: LinkNetwork) -> Callable[[], list[int]]:
     networkx: Any = importlib.import_module("networkx")
     graph = networkx.DiGraph()
     graph.add_nodes_from(range(network.nodes))
@@ -89,7 +89,7 @@ def with_networkx(network: Network) -> Callable[[], list[int]]:
     return lambda: elsewhere(network.nodes, ball)
 
 
-def with_igraph(network: Network) -> Callable[[], list[int]]:
+def with_igraph(network: LinkNetwork) -> Callable[[], list[int]]:
     igraph: Any = importlib.import_module("igraph")
     graph = igraph.Graph(n=network.nodes, edges=_pairs(network), directed=True)
 
@@ -99,7 +99,7 @@ def with_igraph(network: Network) -> Callable[[], list[int]]:
     return lambda: elsewhere(network.nodes, ball)
 
 
-def _pairs(network: Network) -> list[tuple[int, int]]:
+def _pairs(network: LinkNetwork) -> list[tuple[int, int]]:
     sources = np.repeat(np.arange(network.nodes), network.degrees)
     return list(zip(sources.tolist(), network.targets.tolist(), strict=True))
 
@@ -107,7 +107,7 @@ def _pairs(network: Network) -> list[tuple[int, int]]:
 def measure(file: Path, what: str, times: int) -> dict[str, Any]:
     """Runs in the child: one selection on one graph, the median of the times it took."""
     arrays = np.load(file)
-    network = Network.tidy(arrays["indptr"], arrays["targets"])
+    network = LinkNetwork.tidy(arrays["indptr"], arrays["targets"])
     if what in ("networkx", "igraph"):
         run: Callable[[], Any] = (with_networkx if what == "networkx" else with_igraph)(network)
     else:

@@ -17,11 +17,10 @@ from pathlib import Path
 import numpy as np
 import seeds_sites
 
-from sonde.seeds import Comparison, Method, Plan, compare
+from sonde.seeds import Comparison, ComparisonPlan, Method, compare
 from sonde.seeds.comparison import OBJECTIVES
-from sonde.seeds.figures import draw
+from sonde.seeds.comparison_report import TITLES, anatomy_table, draw, improvement_table, markdown
 from sonde.seeds.methods import ALL
-from sonde.seeds.tables import TITLES, anatomy_table, improvement_table, markdown
 
 MARK = "<!-- measured: all below is written by benchmarks/seeds_results.py -->"
 PUBLISHED = ("random", "pagerank", "outdegree", "maxout", "maxweight:2", "maxscc:2", "rootscc:2")
@@ -35,7 +34,7 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, default=Path("docs/results"))
     args = parser.parse_args()
     numbers = tuple(range(1, 11)), tuple(range(1, 6))
-    plan = Plan(tuple(Method.parse(method) for method in ALL), *numbers)
+    plan = ComparisonPlan(tuple(Method.parse(method) for method in ALL), *numbers)
     parts = []
     for title, prefix, wholes in (
         ("Real sites", "real", list(_real(args))),

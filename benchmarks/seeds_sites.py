@@ -20,8 +20,8 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 import numpy as np
 
-from sonde.seeds import Facts, Network, Sites, by_rules, uniqueness
-from sonde.seeds.comparison import Site
+from sonde.seeds import Facts, LinkNetwork, Sites, by_rules, uniqueness
+from sonde.seeds.comparison import ComparedSite
 
 SMALLEST = 100
 HIDDEN, SPAM, CLICKED, DUPLICATE = 0.3, 0.05, 0.05, 0.3
@@ -38,10 +38,10 @@ class Whole:
     """A site as it is, before a part of it is hidden."""
 
     name: str
-    network: Network
+    network: LinkNetwork
 
 
-def hidden(whole: Whole, seed: int) -> Site:
+def hidden(whole: Whole, seed: int) -> ComparedSite:
     """What a crawl would know: 30 % of pages not crawled, with seeded spam, clicks, duplicates.
 
     The known site is the crawled pages and the links among them; what they link to beyond is in
@@ -60,13 +60,13 @@ def hidden(whole: Whole, seed: int) -> Site:
     facts = Facts(spam, clicked, crawled, unique)
     nodes = facts.candidates(whole.network)
     values = by_rules(whole.network, facts)[nodes]
-    return Site(whole.name, whole.network.within(nodes), values)
+    return ComparedSite(whole.name, whole.network.within(nodes), values)
 
 
-def network_of(links: Iterable[tuple[int, int]], count: int) -> Network:
+def network_of(links: Iterable[tuple[int, int]], count: int) -> LinkNetwork:
     pairs = np.array(sorted(set(links)), dtype=np.int64).reshape(-1, 2)
     indptr = np.concatenate(([0], np.cumsum(np.bincount(pairs[:, 0], minlength=count))))
-    return Network.tidy(indptr, pairs[:, 1].astype(np.int32))
+    return LinkNetwork.tidy(indptr, pairs[:, 1].astype(np.int32))
 
 
 def links_of(text: str) -> Iterator[str]:

@@ -33,12 +33,10 @@ import numpy as np
 
 from sonde.cli import main as sonde
 from sonde.crawling import crawl
-from sonde.kernels.graphs.harvest import followed
-from sonde.lab.crawls import Crawl
-from sonde.lab.protocol import draw
 from sonde.lab.statistics import Mean, mean
 from sonde.metrics import hits_and_backtracks
 from sonde.net.urls import domain_of
+from sonde.simulation import simulate
 from sonde.sources.graph import Graph
 
 DATASETS = {
@@ -94,14 +92,12 @@ def on_graph(folder: Path) -> list[dict[str, Any]]:
     graph = Graph.load(folder)
     rows = []
     for number in range(SETS):
-        seeds = draw(graph, SEED_NODES, 0.0, number)
-        oracle, _ = Crawl("oracle").gains(graph, seeds, STEPS, number)
+        led_by = partial(simulate, graph, random_seeds=SEED_NODES, budget=STEPS, seed=number)
+        oracle = led_by(estimator="oracle")
         for label, text in {**learners(), "ne": "ne"}.items():
-            gains, visited = Crawl(text).gains(graph, seeds, STEPS, number)
-            rate, gpr = hits_and_backtracks(
-                graph.scores[visited], followed(graph.indptr, graph.targets, visited)
-            )
-            whole, best = np.cumsum(gains), np.cumsum(oracle)
+            run = led_by(estimator=text)
+            rate, gpr = hits_and_backtracks(run.scores, run.followed)
+            whole, best = run.harvest, oracle.harvest
             rows.append(
                 {
                     "set": folder.parent.name,

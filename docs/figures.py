@@ -7,6 +7,7 @@ All of it comes from simulated crawls of generated graphs, so that it is the sam
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from sonde.simulation import recorded_visits
 from sonde.sources.graph import topical
 
 IMAGES = Path(__file__).parent / "images"
+PROJECT = Path(__file__).parent.parent / "pyproject.toml"
 
 SHOWN = {
     "oracle": "oracle (knows every score)",
@@ -117,8 +119,37 @@ def nr_error(nodes: int, steps: int, keep: float) -> tuple[float, float]:
     return worst / float(graph.scores.max()), gains[1] / gains[0]
 
 
+def draw_rooms(path: Path) -> None:
+    """The rooms of the package as the import contract in pyproject.toml stacks them."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Rectangle
+
+    contracts = tomllib.loads(PROJECT.read_text())["tool"]["importlinter"]["contracts"]
+    layers = next(each["layers"] for each in contracts if each["type"] == "layers")
+    rows = [[room.strip(" ()") for room in layer.split("|")] for layer in layers]
+    with mpl.rc_context({"svg.hashsalt": "sonde", "svg.fonttype": "none", "font.size": 10}):
+        figure = Figure(figsize=(7.2, 0.42 * len(rows)), layout="constrained")
+        axes = figure.add_subplot()
+        for height, rooms in enumerate(reversed(rows)):
+            width = 1 / len(rooms)
+            for number, room in enumerate(rooms):
+                corner = (number * width + 0.004, height + 0.09)
+                box = Rectangle(
+                    corner, width - 0.008, 0.82, facecolor="#e8eef7", edgecolor="#4c72b0"
+                )
+                axes.add_patch(box)
+                middle = (number + 0.5) * width
+                axes.text(middle, height + 0.5, room, ha="center", va="center", color="#222222")
+        axes.set_xlim(0, 1)
+        axes.set_ylim(0, len(rows))
+        axes.axis("off")
+        figure.savefig(path, metadata={"Date": None})
+
+
 def main() -> None:
     """Draw and measure everything."""
+    draw_rooms(IMAGES / "rooms.svg")
     for estimator, total in draw_harvest(IMAGES / "harvest.svg").items():
         print(f"{estimator:<22} {total:10,.1f}")
     draw_expectations(IMAGES / "expectations.svg")

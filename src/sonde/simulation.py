@@ -6,11 +6,14 @@ an oracle whose values change) drives an explorer by ask and tell; the sequence 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from sonde.budgets import Budget, budget_from
 from sonde.errors import InputError, SpecError
@@ -28,10 +31,11 @@ from sonde.kernels.graphs.harvest import followed
 from sonde.link_columns import LinkColumns
 from sonde.metrics import MeritSteps, judge
 from sonde.objectives import objective_from
-from sonde.protocols import CustomEstimator, Floats, Numbers, Objective
+from sonde.protocols import CustomEstimator, Floats, Model, Numbers, Objective
 from sonde.records import Lease, Node, Visit
 from sonde.sources.graph import Graph
-from sonde.sources.graph.records import Records, records_of
+from sonde.sources.graph.columns import NodeRecords, records_of
+from sonde.sources.graph.reachable import node_values, reachable
 from sonde.strategies import Strategy, strategy_from
 
 
@@ -71,6 +75,13 @@ class Simulation:
         return self.total - float(np.cumsum(np.concatenate([[0.0], self.seed_gains]))[-1])
 
     @property
+    def followed(self) -> npt.NDArray[np.int8]:
+        """Whether the next visit is one of a visit's links; true for the last."""
+        sequence = np.asarray(self.visited, dtype=np.int32)
+        found: npt.NDArray[np.int8] = followed(self.graph.indptr, self.graph.targets, sequence)
+        return found
+
+    @property
     def harvest(self) -> Floats:
         """The objective's growth since the seeds, after each visit."""
         return np.asarray(np.cumsum(self.gains), dtype=np.float64)
@@ -78,9 +89,7 @@ class Simulation:
     def judged(self, threshold: float = 0.0) -> MeritSteps:
         """Harvest rate, efficiency (relative to these visits sorted best first) and GPR after each
         visit; scores above the threshold count as finds."""
-        sequence = np.asarray(self.visited, dtype=np.int32)
-        links = followed(self.graph.indptr, self.graph.targets, sequence)
-        return judge(self.scores, self.gains, links, threshold)
+        return judge(self.scores, self.gains, self.followed, threshold)
 
     def as_json(self) -> dict[str, Any]:
         """The object that ``sonde simulate --json`` prints."""
@@ -103,6 +112,7 @@ def simulate(
     graph: Graph,
     *,
     seeds: Iterable[object] | None = None,
+    seed_numbers: Numbers | None = None,
     random_seeds: int | None = None,
     estimator: str | Estimator | CustomEstimator = DEFAULT,
     strategy: str | Strategy = "greedy",
@@ -111,10 +121,14 @@ def simulate(
     refresh: int = 1,
     seed: int = 0,
     engine: str = "compiled",
+    stop_when_all_found: bool = False,
 ) -> Simulation:
-    """Crawl a recorded graph from `seeds` (names), or from `random_seeds` nodes that score.
+    """Crawl a recorded graph from `seeds` (names) or `seed_numbers` (their numbers in the graph),
+    or from `random_seeds` nodes that score.
 
     Seeds are visited first and free of budget; ``refresh`` picks are made on the same estimates.
+    With `stop_when_all_found` the crawl ends when all nodes in reach that score have been visited:
+    the visits that are left would bring nothing, and a regression over nothing but zeros is slow.
     """
     if not isinstance(refresh, int) or refresh < 1:
         raise InputError(f"refresh must be a whole number of 1 or more, not {refresh}")
@@ -123,13 +137,12 @@ def simulate(
         raise SpecError("a simulation spends requests: it knows no bytes, seconds or cost")
     if isinstance(seeds, str):
         raise InputError(f"seeds is a list of names, not the text {seeds!r}")
-    if (seeds is None) == (random_seeds is None):
+    if sum(given is not None for given in (seeds, seed_numbers, random_seeds)) != 1:
         raise InputError("a simulation needs either seeds or a number of random seeds")
-    start = (
-        draw_seeds(graph, random_seeds, seed)
-        if random_seeds is not None
-        else _distinct(graph.indices(seeds or ()))
-    )
+    if random_seeds is not None:
+        start = draw_seeds(graph, random_seeds, seed)
+    else:
+        start = _distinct(graph.indices(seeds or ()) if seed_numbers is None else seed_numbers)
     if not len(start):
         raise InputError("a simulation needs at least one seed")
     plan = _Plan(
@@ -142,20 +155,72 @@ def simulate(
         refresh,
         seed,
         engine,
+        stop_when_all_found,
     )
     knows = any(isinstance(leaf, Oracle) for leaf in plan.estimator.leaves())
+    if stop_when_all_found and objective not in ("sum", "count"):
+        raise InputError(f"with the objective {objective} nobody knows when all is found")
     if objective in ("sum", "count") or (objective == "distinct" and not knows):
         return plan.replay()
     return plan.drive()
 
 
-def draw_seeds(graph: Graph, count: int, seed: int) -> Numbers:
-    """So many nodes with a positive score, uniformly without replacement."""
-    eligible = np.flatnonzero(graph.scores > 0)
-    if not 0 < count <= len(eligible):
-        raise InputError(
-            f"cannot draw {count} random seeds: {len(eligible)} nodes have a positive score"
+@dataclass(frozen=True)
+class Following:
+    """What an estimator would have picked along another's crawl: the node that it named at each
+    step, and its processor time in nanoseconds up to each of the marks."""
+
+    picks: Numbers
+    nanoseconds: Numbers
+
+
+def follow(
+    crawl: Simulation,
+    *,
+    estimator: str | Estimator | CustomEstimator = DEFAULT,
+    strategy: str | Strategy = "greedy",
+    objective: str = "sum",
+    marks: Numbers,
+    seed: int = 0,
+) -> Following:
+    """Lead an estimator along a crawl that another one has chosen.
+
+    It learns from the visits of the crawl, and names its own best node before each. A bandit is
+    rewarded with the worth of the node that it named. `marks` are growing numbers of steps, the
+    first of them 0.
+    """
+    plan = _Plan(
+        crawl.graph,
+        crawl.seeds,
+        estimator_from(estimator),
+        strategy_from(strategy),
+        objective,
+        len(crawl.visited),
+        1,
+        seed,
+        "compiled",
+        False,
+    )
+    graph, kernels, model = crawl.graph, load_kernels(plan.engine), plan.model()
+    values = node_values(graph, objective)
+    sequence = np.asarray(crawl.visited, dtype=np.int32)
+    kernels.begin(model, graph.scores, graph.indptr, crawl.seeds.tolist())
+    picks: list[Numbers] = []
+    clock: list[int] = []
+    for start, stop in pairwise([*marks.tolist(), len(sequence)]):
+        clock.append(time.thread_time_ns())
+        picks.append(
+            kernels.follow(model, graph.scores, values, graph.indptr, sequence[start:stop])
         )
+    return Following(np.concatenate(picks), np.array(clock, dtype=np.int64))
+
+
+def draw_seeds(graph: Graph, count: int, seed: int, above: float = 0.0) -> Numbers:
+    """The numbers of `count` nodes that score above a threshold, uniformly without replacement."""
+    eligible = np.flatnonzero(graph.scores > above)
+    if not 0 < count <= len(eligible):
+        what = "a positive score" if above == 0 else f"a score above {above:g}"
+        raise InputError(f"cannot draw {count} random seeds: {len(eligible)} nodes have {what}")
     dice = load_kernels("compiled").Dice(seed)
     for place in range(count):
         other = place + dice.below(len(eligible) - place)
@@ -180,14 +245,18 @@ class _Plan:
     refresh: int
     seed: int
     engine: str
+    stop_when_all_found: bool
 
-    def replay(self) -> Simulation:
-        """One compiled loop over the graph's own arrays."""
+    def scoring(self) -> int:
+        """After how many visits that score the crawl ends; -1 for never."""
+        if not self.stop_when_all_found:
+            return -1
+        return int(np.count_nonzero(self.graph.scores[reachable(self.graph, self.seeds)] > 0))
+
+    def model(self) -> Model:
+        """The model that leads the crawl, over the graph's own arrays."""
         graph = self.graph
-        kernels = load_kernels(self.engine)
-        records = records_of(graph) if self.objective == "distinct" else Records.none()
-        counted = self.objective == "count"
-        model = build_model(
+        return build_model(
             self.estimator,
             self.strategy,
             engine=self.engine,
@@ -197,11 +266,20 @@ class _Plan:
             links=(graph.targets, graph.link_scores),
             places=lambda: graph.places,
             words=graph.link_words if self.estimator.reads_words() else None,
-            truths=(graph.scores > 0).astype(np.float64) if counted else graph.scores,
+            truths=node_values(graph, str(self.objective)),
         )
+
+    def replay(self) -> Simulation:
+        """One compiled loop over the graph's own arrays."""
+        graph = self.graph
+        kernels = load_kernels(self.engine)
+        distinct = self.objective == "distinct"
+        records = records_of(graph.node_columns) if distinct else NodeRecords.none()
+        model = self.model()
         kind = ("sum", "count", "distinct").index(str(self.objective))
         value = kernels.Value(kind, graph.scores, records.first, records.numbers)
         limit = graph.node_count if self.budget is None else min(self.budget, graph.node_count)
+        scoring = self.scoring()
         visited, gains, predictions, seed_gains = kernels.replay(
             model,
             value,
@@ -209,8 +287,11 @@ class _Plan:
             self.seeds.tolist(),
             limit,
             min(self.refresh, graph.node_count),
+            scoring,
         )
-        return self.result(visited, gains, predictions, seed_gains, model.frontier.live)
+        over = scoring >= 0 and np.count_nonzero(graph.scores[visited] > 0) == scoring
+        live = model.frontier.live
+        return self.result(visited, gains, predictions, seed_gains, live, over)
 
     def drive(self) -> Simulation:
         """Ask and tell, one visit at a time."""
@@ -254,7 +335,9 @@ class _Plan:
         predictions: Floats,
         seed_gains: Floats,
         frontier_size: int,
+        all_found: bool = False,
     ) -> Simulation:
+        spent = len(visited) == self.budget
         return Simulation(
             graph=self.graph,
             estimator=str(self.estimator),
@@ -265,7 +348,7 @@ class _Plan:
             predictions=predictions,
             seed_gains=seed_gains,
             frontier_size=frontier_size,
-            stop_reason="budget" if len(visited) == self.budget else "frontier",
+            stop_reason="budget" if spent else "found" if all_found else "frontier",
         )
 
 
@@ -273,14 +356,14 @@ def recorded_visits(
     graph: Graph, with_records: bool = False, with_places: bool = False
 ) -> Callable[[Node], Visit]:
     """A function that gives the visit of any node of the graph."""
-    records = records_of(graph) if with_records else None
+    records = records_of(graph.node_columns) if with_records else None
     places = graph.places if with_places else None
     names = graph.names.to_pylist()
-    wording = graph.link_words
+    link_words = graph.link_words
 
     def words(link: int) -> bytes:
-        assert wording is not None
-        found = wording.words[wording.first[link] : wording.first[link + 1]]
+        assert link_words is not None
+        found = link_words.words[link_words.first[link] : link_words.first[link + 1]]
         return found.astype("<u2").tobytes()
 
     def visit(node: Node) -> Visit:
@@ -292,7 +375,7 @@ def recorded_visits(
             links=LinkColumns(
                 [names[target] for target in targets],
                 graph.link_scores[links.start : links.stop].tolist(),
-                words=None if wording is None else [words(link) for link in links],
+                words=None if link_words is None else [words(link) for link in links],
                 places=None if places is None else list(map(places.of, targets, links)),
             ),
             records=records.of(number) if records is not None else (),

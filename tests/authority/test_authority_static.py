@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sonde import Explorer, Graph, Link, Visit, kernels
-from sonde.authority import Method, compare, find, indegrees, most_cited, performance
+from sonde.authority import DiscoveryMethod, compare, find, indegrees, most_cited, performance
 from sonde.authority.discovery import PATIENCE, Discovery, TwoStage
 from sonde.authority.ranking import highest
 from sonde.authority.start import largest_component
@@ -318,12 +318,12 @@ def test_comparing() -> None:
 @pytest.mark.parametrize("text", ["crawl", "mix:0", "mix:x", "two-stage:0", "crawl-ai:1", ""])
 def test_methods_that_are_none(text: str) -> None:
     with pytest.raises(SpecError):
-        Method.parse(text)
+        DiscoveryMethod.parse(text)
 
 
 @pytest.mark.parametrize("text", ["mix:0.3", "two-stage:700", "crawl-gai"])
 def test_methods_read_back(text: str) -> None:
-    assert str(Method.parse(text)) == text
+    assert str(DiscoveryMethod.parse(text)) == text
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from sonde import kernels
 from sonde.authority import TimeGraph, Tracker, compare_tracking, rate_from, track
 from sonde.authority.tracking import RECRAWLS
+from sonde.data import Recipe, build
 from sonde.errors import GraphError, InputError, SpecError
-from sonde.lab.data import Recipe, build
 
 ENGINES = ("compiled", "python")
 

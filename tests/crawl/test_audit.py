@@ -18,10 +18,10 @@ from aiohttp import web
 from crawl_sites import Site, html, prose
 
 from sonde.audit import Poll, audit, poll
+from sonde.audit.audit_report import write
 from sonde.audit.charts import decades, doublings, marks, short_names
 from sonde.audit.measuring import rank_correlation
 from sonde.audit.polling import PolledHost, PolledPage
-from sonde.audit.sheet import write
 from sonde.cli import main
 
 FAST = ["--delay", "0", "--allow-private", "--contact", "tests@localhost"]

@@ -26,7 +26,7 @@ from sonde.explorer import Explorer
 from sonde.link_columns import LinkColumns, UrlPlace
 from sonde.protocols import Allowance
 from sonde.records import Failure, Link, Node, Outcome, Spend, Visit
-from sonde.store.checkpoints import KEPT
+from sonde.store.log import KEPT
 from sonde.store.reader import DATABASE, RunReader
 from sonde.store.run import Run
 
@@ -456,7 +456,7 @@ def test_what_places_have_said_is_known_again_after_a_kill(
             source: Any = session.hooks.source
             kept = json.loads(zlib.decompress(left))
             assert kept["traps"]["read"]
-            assert source.traps.state() == kept["traps"]
+            assert source.access.traps.state() == kept["traps"]
         finally:
             asyncio.run(session.hooks.close())
             session.run.close()

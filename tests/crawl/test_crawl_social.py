@@ -22,7 +22,7 @@ from social_server import Network, Windows, real_posts
 from sonde.cli import main
 from sonde.crawling import Crawl
 from sonde.errors import InputError
-from sonde.scorers import f
+from sonde.scorers import log_count
 from sonde.sources.social.networks import MASTODON
 
 TOPIC = "health care"
@@ -102,7 +102,7 @@ def test_mastodon_by_search_within_its_windows_and_budget(
             assert row["title"] == node.partition("#")[0]
             texts = network.posts[row["title"]]
             newest = texts[::-1][: 40 * row["requests"]]  # an account's pages were all it has
-            assert row["score"] == f(occurrences(newest))
+            assert row["score"] == log_count(occurrences(newest))
             scored += row["score"] > 0
     assert scored > 10
     for secret in ("token-number-one", "token-number-two"):
@@ -126,7 +126,7 @@ def test_alpha_is_that_of_the_posts_that_mention_the_other(tmp_path: Path) -> No
 
     edges = pq.read_table(tmp_path / "graph" / "edges.parquet").to_pylist()
     alphas = {edge["target"]: edge["score"] for edge in edges}
-    assert alphas == {"u2#2": f(3), "u3#3": f(2), "u4#4": 0.0}
+    assert alphas == {"u2#2": log_count(3), "u3#3": log_count(2), "u4#4": 0.0}
 
 
 def test_bluesky_pages_by_cursor_and_knows_a_seed_by_both_its_names(
@@ -347,7 +347,7 @@ def test_what_servers_do_wrong_costs_requests_not_the_crawl(
     assert heard["gone"][-1].reason == "http-404"
     assert heard["rubbish"][-1].reason == "bad-response"
     assert heard["odd"][-1].outcome == "visit"
-    assert (heard["fine"][0].score, heard["fine"][0].requests) == (f(1), 1)
+    assert (heard["fine"][0].score, heard["fine"][0].requests) == (log_count(1), 1)
     assert (heard["away"][-1].requests, heard["away"][-1].reason) == (1, "leaves the server")
     assert set(seen) == {("127.0.0.1", "Bearer hush")}
     assert len(seen) == result.requests

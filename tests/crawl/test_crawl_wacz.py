@@ -15,7 +15,7 @@ from crawl_sites import Site, html, prose
 
 from sonde.cli import main
 from sonde.crawling import Crawl
-from sonde.lab.data import Recipe, build
+from sonde.data import Recipe, build
 from sonde.store.fastwarc import WarcRecord, WarcRecordType
 from sonde.store.wacz import surt
 

@@ -18,10 +18,9 @@ from sonde.cli import main
 from sonde.crawling.interview import Interview, links_from
 from sonde.records import Failure, Link, Skip, Visit
 from sonde.sources.graph import Graph, topical
-from sonde.store.reader import RunReader
+from sonde.store.reader import RunReader, trace
 from sonde.store.run import Run
 from sonde.store.summary import totals
-from sonde.store.trace import trace
 
 
 def answer(graph: Graph, name: str) -> Visit:

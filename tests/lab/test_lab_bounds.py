@@ -12,13 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sonde.errors import InputError
-from sonde.kernels.graphs.dominance import dominators, reach
-from sonde.kernels.graphs.paths import Walker
 from sonde.lab.bounds import bound
-from sonde.lab.crawls import Crawl
 from sonde.lab.exact import exact
-from sonde.lab.territory import Territory, reachable, value_of
+from sonde.simulation import simulate
 from sonde.sources.graph import Graph, topical
+from sonde.sources.graph.reachable import Reachable, node_values, reachable, within_hops
 
 CLOSE = 1e-6
 
@@ -37,22 +35,22 @@ def situations(draw: Any) -> tuple[Graph, Any, int]:
     return graph, np.array(seeds, dtype=np.int64), draw(st.integers(1, 6))
 
 
-def brute_force(territory: Territory) -> float:
+def brute_force(part: Reachable) -> float:
     """The best value over all sets of nodes that hang together with the seeds."""
     best = 0.0
-    for size in range(1, territory.budget + 1):
-        for chosen in itertools.combinations(range(len(territory)), size):
-            held, found = set(chosen), {node for node in chosen if node < territory.entries}
+    for size in range(1, part.budget + 1):
+        for chosen in itertools.combinations(range(len(part)), size):
+            held, found = set(chosen), {node for node in chosen if node < part.entries}
             waiting = list(found)
             while waiting:
                 node = waiting.pop()
-                row = slice(territory.indptr[node], territory.indptr[node + 1])
-                for target in territory.targets[row].tolist():
+                row = slice(part.indptr[node], part.indptr[node + 1])
+                for target in part.targets[row].tolist():
                     if target in held and target not in found:
                         found.add(target)
                         waiting.append(target)
             if found == held:
-                best = max(best, float(territory.values[list(chosen)].sum()))
+                best = max(best, float(part.values[list(chosen)].sum()))
     return best
 
 
@@ -62,8 +60,8 @@ def test_bounds_hold_and_no_crawl_exceeds_the_optimum(
     situation: tuple[Graph, Any, int], objective: str
 ) -> None:
     graph, seeds, budget = situation
-    territory = Territory.of(graph, seeds, budget, objective)
-    best = brute_force(territory)
+    part = Reachable.of(graph, seeds, budget, objective)
+    best = brute_force(part)
     found = bound(graph, seeds, budget, objective=objective, exact_seconds=20.0)
     assert found.optimum == pytest.approx(best, abs=CLOSE)
     for name, value in found.uppers.items():
@@ -74,24 +72,26 @@ def test_bounds_hold_and_no_crawl_exceeds_the_optimum(
     assert found.uppers["joint"] <= found.uppers["dominators"] * (1 + 1e-5)
     assert found.uppers["parents"] <= found.uppers["best"] + CLOSE
     for estimator in ("n", "bfs", "lnh", "random"):
-        gains, _ = Crawl(estimator, objective=objective).gains(graph, seeds, budget, 1)
-        assert gains.sum() <= best + CLOSE
+        crawl = simulate(
+            graph, seed_numbers=seeds, estimator=estimator, objective=objective, budget=budget
+        )
+        assert crawl.gain <= best + CLOSE
 
 
 @settings(max_examples=100, deadline=None)
 @given(situations())
 def test_dominators_are_networkx_own(situation: tuple[Graph, Any, int]) -> None:
     graph, seeds, _ = situation
-    territory = Territory.of(graph, seeds, graph.node_count)
+    part = Reachable.of(graph, seeds, graph.node_count)
     links = networkx.DiGraph()
     links.add_node("seeds")
-    links.add_edges_from(("seeds", entry) for entry in range(territory.entries))
-    for node in range(len(territory)):
-        row = territory.targets[territory.indptr[node] : territory.indptr[node + 1]]
+    links.add_edges_from(("seeds", entry) for entry in range(part.entries))
+    for node in range(len(part)):
+        row = part.targets[part.indptr[node] : part.indptr[node + 1]]
         links.add_edges_from((node, target) for target in row.tolist())
     expected = networkx.immediate_dominators(links, "seeds")
-    order, idom = dominators(territory.indptr, territory.targets, territory.entries)
-    assert sorted(order.tolist()) == list(range(len(territory)))
+    order, idom = part.dominators()
+    assert sorted(order.tolist()) == list(range(len(part)))
     for place, node in enumerate(order.tolist()):
         above = "seeds" if idom[place] < 0 else int(order[idom[place]])
         assert expected[node] == above
@@ -100,13 +100,13 @@ def test_dominators_are_networkx_own(situation: tuple[Graph, Any, int]) -> None:
 def test_dominators_of_a_larger_graph() -> None:
     graph = topical(3_000, 6_000, seed=3)
     start = np.array([np.argmax(np.diff(graph.indptr))], dtype=np.int64)
-    territory = Territory.of(graph, start, 3_000)
+    part = Reachable.of(graph, start, 3_000)
     links = networkx.DiGraph()
-    links.add_edges_from(("seeds", entry) for entry in range(territory.entries))
-    sources = np.repeat(np.arange(len(territory)), np.diff(territory.indptr))
-    links.add_edges_from(zip(sources.tolist(), territory.targets.tolist(), strict=True))
+    links.add_edges_from(("seeds", entry) for entry in range(part.entries))
+    sources = np.repeat(np.arange(len(part)), np.diff(part.indptr))
+    links.add_edges_from(zip(sources.tolist(), part.targets.tolist(), strict=True))
     expected = networkx.immediate_dominators(links, "seeds")
-    order, idom = dominators(territory.indptr, territory.targets, territory.entries)
+    order, idom = part.dominators()
     found = {
         int(node): "seeds" if above < 0 else int(order[above])
         for node, above in zip(order, idom, strict=True)
@@ -115,25 +115,25 @@ def test_dominators_of_a_larger_graph() -> None:
     assert len({above for above in found.values() if above != "seeds"}) > 50
 
 
-def path_greedy_slowly(territory: Territory, longest: int) -> float:
+def path_greedy_slowly(part: Reachable, longest: int) -> float:
     """All paths from the frontier, looked at anew for every addition."""
     visited: set[int] = set()
     order: list[int] = []
     rows = [
-        territory.targets[territory.indptr[node] : territory.indptr[node + 1]].tolist()
-        for node in range(len(territory))
+        part.targets[part.indptr[node] : part.indptr[node + 1]].tolist()
+        for node in range(len(part))
     ]
-    while len(order) < territory.budget:
-        frontier = set(range(territory.entries))
+    while len(order) < part.budget:
+        frontier = set(range(part.entries))
         frontier |= {target for node in visited for target in rows[node]}
         frontier -= visited
         paths = [[node] for node in sorted(frontier)]
         best: tuple[float, list[int]] | None = None
         for path in paths:
-            value = float(territory.values[path].sum()) / len(path)
+            value = float(part.values[path].sum()) / len(path)
             if best is None or value > best[0] + 1e-12:
                 best = (value, path)
-            if len(path) < min(longest, territory.budget - len(order)):
+            if len(path) < min(longest, part.budget - len(order)):
                 paths += [
                     [*path, target]
                     for target in rows[path[-1]]
@@ -143,7 +143,7 @@ def path_greedy_slowly(territory: Territory, longest: int) -> float:
             break
         order += best[1]
         visited |= set(best[1])
-    return float(territory.values[order].sum())
+    return float(part.values[order].sum())
 
 
 def test_path_greedy_adds_paths_of_the_best_mean() -> None:
@@ -154,15 +154,13 @@ def test_path_greedy_adds_paths_of_the_best_mean() -> None:
         # Distinct values with distinct means: no ties, which the two might break differently.
         scores = list(enumerate((dice.random(count) ** 4).tolist()))
         graph = Graph.from_edges(edges, scores)
-        territory = Territory.of(graph, np.array([0], dtype=np.int64), 6)
-        if not len(territory):
+        part = Reachable.of(graph, np.array([0], dtype=np.int64), 6)
+        if not len(part):
             continue
-        by_value, targets = territory.by_value()
-        walker: Any = Walker(territory.indptr, targets, territory.values, by_value)
-        order = walker.crawl(territory.entries, territory.budget, 3)
+        order = part.path_greedy(3)
         assert len(set(order.tolist())) == len(order) <= 6
-        found = float(territory.values[order].sum())
-        assert found == pytest.approx(path_greedy_slowly(territory, 3))
+        found = float(part.values[order].sum())
+        assert found == pytest.approx(path_greedy_slowly(part, 3))
 
 
 def test_a_path_through_nothing_is_found() -> None:
@@ -181,11 +179,11 @@ def test_a_path_through_nothing_is_found() -> None:
 def test_reach_respects_hops_and_leaves_seeds_out() -> None:
     graph = Graph.from_edges([(0, 1, 0), (1, 2, 0), (2, 3, 0), (3, 0, 0)])
     seeds = np.array([0], dtype=np.int64)
-    order, entries = reach(graph.indptr, graph.targets, seeds, 2)
+    order, entries = within_hops(graph.indptr, graph.targets, seeds, 2)
     assert order.tolist() == [1, 2]
     assert entries == 1
-    assert reachable(graph, seeds) == 3
-    assert reach(graph.indptr, graph.targets, seeds, 0)[0].tolist() == []
+    assert sorted(reachable(graph, seeds).tolist()) == [1, 2, 3]
+    assert within_hops(graph.indptr, graph.targets, seeds, 0)[0].tolist() == []
 
 
 def test_nothing_in_reach_is_worth_nothing() -> None:
@@ -193,7 +191,7 @@ def test_nothing_in_reach_is_worth_nothing() -> None:
     found = bound(graph, np.array([0], dtype=np.int64), 5, exact_seconds=1.0)
     assert found.upper == found.lower == 0.0
     assert found.optimum == 0.0
-    assert exact(Territory.of(graph, np.array([0], dtype=np.int64), 5), 1.0).proven
+    assert exact(Reachable.of(graph, np.array([0], dtype=np.int64), 5), 1.0).proven
 
 
 def test_a_bound_needs_a_budget() -> None:
@@ -204,4 +202,4 @@ def test_a_bound_needs_a_budget() -> None:
 
 def test_count_values_ones() -> None:
     graph = Graph.from_edges([(1, 0, 0.0)], {0: 2.5, 1: 0.0})
-    assert value_of(graph, "count").tolist() == [1.0, 0.0]
+    assert node_values(graph, "count").tolist() == [1.0, 0.0]

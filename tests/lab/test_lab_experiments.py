@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import io
 import math
-import os
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +13,15 @@ import pytest
 
 from sonde import extras
 from sonde.errors import InputError
-from sonde.lab import following, leading, steering
-from sonde.lab.comparison import compared, comparing
-from sonde.lab.crawls import Crawl
-from sonde.lab.experiment import Experiment, conduct
-from sonde.lab.findings import Findings
-from sonde.lab.progress import UNITS, Shown
-from sonde.lab.protocol import Protocol, draw, fingerprint, fit, marks
+from sonde.lab.experiments import lead, precision, steering
+from sonde.lab.experiments.compare import compared, comparing
+from sonde.lab.experiments.experiment import Experiment, conduct
+from sonde.lab.protocol import Protocol, fingerprint, fit, marks
+from sonde.lab.results import Results
 from sonde.lab.statistics import geometric, mean, share
-from sonde.lab.units import Shelf, Unit
-from sonde.simulation import draw_seeds, simulate
+from sonde.lab.units import CrawlSpec, FinishedUnits, Unit
+from sonde.meter import UNITS, Shown
+from sonde.simulation import draw_seeds, follow, simulate
 from sonde.sources.graph import Graph, topical
 
 SMALL = Protocol(sets=3, seed_nodes=8, steps=60)
@@ -38,7 +33,7 @@ def graph() -> Graph:
     return topical(2_000, 16_000, seed=4, topics=20)
 
 
-def found(experiment: Experiment, graph: Graph, **options: Any) -> Findings:
+def conducted(experiment: Experiment, graph: Graph, **options: Any) -> Results:
     return conduct(experiment, {"made": lambda: graph}, quiet=True, **options)
 
 
@@ -56,11 +51,10 @@ class Popular:
 
 @pytest.mark.parametrize("objective", ["sum", "count"])
 def test_a_crawl_is_the_simulation(graph: Graph, objective: str) -> None:
-    seeds = draw(graph, 8, 0.0, 3)
-    assert seeds.tolist() == draw_seeds(graph, 8, 3).tolist()
+    seeds = draw_seeds(graph, 8, 3)
     for estimator in ("lnh", "oracle", "mab:eps=0.1[n,e]"):
-        crawl = Crawl(estimator, "altered:0.8,0.3", objective, refresh=3)
-        gains, visited = crawl.gains(graph, seeds, 200, 3)
+        crawl = CrawlSpec(estimator, "altered:0.8,0.3", objective, refresh=3)
+        found = crawl.simulate(graph, seeds, 200, 3)
         plain = simulate(
             graph,
             random_seeds=8,
@@ -71,26 +65,25 @@ def test_a_crawl_is_the_simulation(graph: Graph, objective: str) -> None:
             budget=200,
             refresh=3,
         )
-        assert visited.tolist() == plain.visited.tolist()
-        assert gains.tolist() == plain.gains.tolist()
+        assert found.visited.tolist() == plain.visited.tolist()
+        assert found.gains.tolist() == plain.gains.tolist()
 
 
 def test_lead_is_deterministic_in_any_number_of_workers(graph: Graph) -> None:
-    experiment = leading.lead(SMALL, FEW)
-    one, two = (found(experiment, graph, workers=workers) for workers in (1, 2))
+    experiment = lead.lead(SMALL, FEW)
+    one, two = (conducted(experiment, graph, workers=workers) for workers in (1, 2))
     for (unit, label, columns), (same, name, others) in zip(one.rows, two.rows, strict=True):
         assert (unit, label) == (same, name)
         assert columns["gain"].tolist() == others["gain"].tolist()
-    seeds = draw(graph, 8, 0.0, 1)
-    gains, _ = Crawl("n").gains(graph, seeds, 60, 1)
-    assert one.curves("made", "n:sum", "gain").last[1] == gains.sum()
+    crawl = simulate(graph, random_seeds=8, estimator="n", budget=60, seed=1)
+    assert one.curves("made", "n:sum", "gain").last[1] == crawl.gains.sum()
 
 
 def test_a_second_run_reads_what_the_first_has_finished(
     graph: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    experiment = leading.lead(SMALL, FEW, ("sum",))
-    first = found(experiment, graph, folder=tmp_path, workers=1)
+    experiment = lead.lead(SMALL, FEW, ("sum",))
+    first = conducted(experiment, graph, folder=tmp_path, workers=1)
     files = sorted((tmp_path / "units").iterdir())
     assert len(files) == experiment.size == 3 * 5
     files[0].unlink()
@@ -103,25 +96,25 @@ def test_a_second_run_reads_what_the_first_has_finished(
         return run(unit, graph)
 
     monkeypatch.setattr(Unit, "run", counted)
-    second = found(experiment, graph, folder=tmp_path, workers=1)
+    second = conducted(experiment, graph, folder=tmp_path, workers=1)
     assert len(ran) == 1
     for (_, _, columns), (_, _, others) in zip(first.rows, second.rows, strict=True):
         assert columns["gain"].tolist() == others["gain"].tolist()
     # The league runs the same crawls: only its bounds are new.
-    found(leading.league(SMALL, FEW), graph, folder=tmp_path, workers=1)
+    conducted(lead.league(SMALL, FEW), graph, folder=tmp_path, workers=1)
     assert {unit.task for unit in ran[1:]} == {"bound"}
 
 
 def test_another_graph_or_parameter_is_another_unit(graph: Graph) -> None:
     setting = fit("made", graph, SMALL)
-    unit = Unit("crawl", setting, 0, Crawl("n"))
+    unit = Unit("crawl", setting, 0, CrawlSpec("n"))
     other = fit("made", topical(2_000, 16_000, seed=5, topics=20), SMALL)
     keys = {
         unit.key(),
-        Unit("crawl", setting, 1, Crawl("n")).key(),
-        Unit("crawl", setting, 0, Crawl("e")).key(),
-        Unit("crawl", other, 0, Crawl("n")).key(),
-        Unit("along", setting, 0, Crawl("n")).key(),
+        Unit("crawl", setting, 1, CrawlSpec("n")).key(),
+        Unit("crawl", setting, 0, CrawlSpec("e")).key(),
+        Unit("crawl", other, 0, CrawlSpec("n")).key(),
+        Unit("follow", setting, 0, CrawlSpec("n")).key(),
     }
     assert len(keys) == 5
     assert fingerprint(graph) == setting.fingerprint != other.fingerprint
@@ -151,17 +144,17 @@ def test_marks_hold_the_milestones_and_the_end() -> None:
 def test_steering_and_refresh(graph: Graph) -> None:
     protocol = Protocol(sets=2, seed_nodes=10, steps=200)
     report = steering.steering(protocol, (0.5,), (0.2,))
-    findings = found(report, graph, workers=1)
-    assert findings.labels == ["greedy", "altered:0.5,0.2"]
-    table = report.report(findings).tables[0]
+    results = conducted(report, graph, workers=1)
+    assert results.labels == ["greedy", "altered:0.5,0.2"]
+    table = report.report(results).tables[0]
     assert table.heads == ["strategy", "10", "100", "200"]
     assert table.rows[0][1:] == ["1.000 ± 0.000"] * 3
-    findings = found(steering.refresh(protocol, (2, 64)), graph, workers=1)
-    assert findings.labels == ["1", "2", "64"]
-    lost = [float(steering.degradation(findings, "made", str(r)).last.mean()) for r in (1, 2, 64)]
+    results = conducted(steering.refresh(protocol, (2, 64)), graph, workers=1)
+    assert results.labels == ["1", "2", "64"]
+    lost = [float(steering.degradation(results, "made", str(r)).last.mean()) for r in (1, 2, 64)]
     assert lost[0] == 0.0
     assert lost[2] > 1.0
-    overall = steering.report_refresh(findings).tables[0]
+    overall = steering.report_refresh(results).tables[0]
     assert overall.rows[2] == ["64", f"{lost[2]:.1f}"]
     with pytest.raises(InputError, match="refresh interval"):
         steering.refresh(protocol, (0,))
@@ -170,39 +163,41 @@ def test_steering_and_refresh(graph: Graph) -> None:
 def test_precision_measures_what_a_pick_lacks(graph: Graph) -> None:
     setting = fit("made", graph, SMALL)
     seeds = setting.seeds(graph, 0)
-    gains, sequence = Crawl("oracle").gains(graph, seeds, 60, 0)
-    picks, clock = Crawl("oracle").follow(graph, seeds, sequence, np.array([0, 60]), 0)
-    assert picks.tolist() == sequence.tolist()
-    assert clock[1] > clock[0]
+    oracle = simulate(graph, seed_numbers=seeds, estimator="oracle", budget=60)
+    marks = np.array([0, 60])
+    found = follow(oracle, estimator="oracle", marks=marks)
+    assert found.picks.tolist() == oracle.visited.tolist()
+    assert found.nanoseconds[1] > found.nanoseconds[0]
     # An estimator's first pick is the one that leads its own crawl.
     for estimator in ("n", "lnh", "hybrid[n,e,5]", "mab:eps=0.2[n,e]", "opic"):
-        picks, _ = Crawl(estimator).follow(graph, seeds, sequence, np.array([0, 60]), 0)
-        assert picks[0] == Crawl(estimator).gains(graph, seeds, 1, 0)[1][0]
-        assert (graph.scores[picks] <= gains + 1e-12).all()
-    experiment = following.precision(SMALL, ("n", "oracle"), window=1)
-    findings = found(experiment, graph, workers=1)
-    assert findings.labels == ["n:sum"]
-    curves = findings.curves("made", "n:sum", "loss")
-    picks, _ = Crawl("n").follow(graph, seeds, sequence, np.array([0, 60]), 0)
-    assert curves.last[0] == pytest.approx(gains[-1] - graph.scores[picks[-1]])
-    assert "n:sum" in experiment.report(findings).markdown()
-    timing = following.timing(SMALL, FEW)
-    report = timing.report(found(timing, graph, workers=1))
+        picks = follow(oracle, estimator=estimator, marks=marks).picks
+        own = simulate(graph, seed_numbers=seeds, estimator=estimator, budget=1)
+        assert picks[0] == own.visited[0]
+        assert (graph.scores[picks] <= oracle.gains + 1e-12).all()
+    experiment = precision.precision(SMALL, ("n", "oracle"), window=1)
+    results = conducted(experiment, graph, workers=1)
+    assert results.labels == ["n:sum"]
+    curves = results.curves("made", "n:sum", "loss")
+    picks = follow(oracle, estimator="n", marks=marks).picks
+    assert curves.last[0] == pytest.approx(oracle.gains[-1] - graph.scores[picks[-1]])
+    assert "n:sum" in experiment.report(results).markdown()
+    timing = precision.timing(SMALL, FEW)
+    report = timing.report(conducted(timing, graph, workers=1))
     assert "604,800 steps in a week" in report.markdown()
     with pytest.raises(InputError, match="window"):
-        following.precision(SMALL, FEW, window=0)
+        precision.precision(SMALL, FEW, window=0)
 
 
 def test_reports_are_written(graph: Graph, tmp_path: Path) -> None:
     for experiment in (
-        leading.lead(SMALL, FEW),
-        leading.bandits(SMALL, ("mab:eps=0.1[n,e]",), ("n", "e")),
-        leading.league(SMALL, FEW),
+        lead.lead(SMALL, FEW),
+        lead.bandits(SMALL, ("mab:eps=0.1[n,e]",), ("n", "e")),
+        lead.league(SMALL, FEW),
         steering.steering(SMALL, (0.5,), (0.5,)),
     ):
-        findings = found(experiment, graph, folder=tmp_path)
-        findings.save(tmp_path / f"{experiment.name}.parquet")
-        for path in experiment.report(findings).save(tmp_path):
+        results = conducted(experiment, graph, folder=tmp_path)
+        results.save(tmp_path / f"{experiment.name}.parquet")
+        for path in experiment.report(results).save(tmp_path):
             assert path.stat().st_size > 100
         table = pq.read_table(tmp_path / f"{experiment.name}.parquet")
         assert {"graph", "label", "objective", "seed_graph", "step"} <= set(table.column_names)
@@ -214,11 +209,11 @@ def test_reports_are_written(graph: Graph, tmp_path: Path) -> None:
 
 def test_compare_is_paired_and_has_a_verdict(graph: Graph) -> None:
     experiment = comparing(Protocol(sets=4, seed_nodes=8, steps=300), ("random", "ne", "e"), "sum")
-    comparison = compared(found(experiment, graph, workers=1), "sum")
+    comparison = compared(conducted(experiment, graph, workers=1), "sum")
     assert comparison.pairs == 4
-    assert comparison.standings[-1].estimator == "random"
-    assert comparison.standings[-1].told_apart
-    first, last = comparison.standings[0], comparison.standings[-1]
+    assert comparison.ranking[-1].estimator == "random"
+    assert comparison.ranking[-1].told_apart
+    first, last = comparison.ranking[0], comparison.ranking[-1]
     assert last.behind.value == pytest.approx(first.share.value - last.share.value)
     assert comparison.verdict.startswith(f"{first.estimator}: ")
     assert "pairs" in comparison.verdict
@@ -228,11 +223,11 @@ def test_compare_is_paired_and_has_a_verdict(graph: Graph) -> None:
 def test_an_estimator_of_ones_own(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     name = f"@{Popular.__module__}.Popular"
-    own, _ = Crawl(name).gains(graph, draw(graph, 8, 0.0, 0), 50, 0)
-    built_in, _ = Crawl("deg").gains(graph, draw(graph, 8, 0.0, 0), 50, 0)
-    assert own.tolist() == built_in.tolist()
+    own = CrawlSpec(name).simulate(graph, draw_seeds(graph, 8, 0), 50, 0)
+    built_in = simulate(graph, random_seeds=8, estimator="deg", budget=50)
+    assert own.visited.tolist() == built_in.visited.tolist()
     with pytest.raises(InputError, match="nothing"):
-        leading.lead(SMALL, ("@nothing.here.Class",))
+        lead.lead(SMALL, ("@nothing.here.Class",))
 
 
 def test_statistics() -> None:
@@ -253,20 +248,22 @@ def test_statistics() -> None:
 def test_a_crawl_that_has_found_everything_may_end(
     graph: Graph, estimator: str, refresh: int
 ) -> None:
-    crawl = Crawl(estimator, refresh=refresh)
-    seeds = draw(graph, 8, 0.0, 1)
-    whole, _ = crawl.gains(graph, seeds, graph.node_count, 1)
-    gains, visited = crawl.gains(graph, seeds, graph.node_count, 1, idle=False)
-    assert gains.tolist() == whole[: len(gains)].tolist()
-    assert not whole[len(gains) :].any()
-    assert len(gains) < len(whole)
-    assert len(visited) == len(gains)
+    crawl = CrawlSpec(estimator, refresh=refresh)
+    seeds = draw_seeds(graph, 8, 1)
+    whole = crawl.simulate(graph, seeds, graph.node_count, 1)
+    short = crawl.simulate(graph, seeds, graph.node_count, 1, idle=False)
+    length = len(short.visited)
+    assert short.gains.tolist() == whole.gains[:length].tolist()
+    assert not whole.gains[length:].any()
+    assert length < len(whole.visited)
+    assert short.stop_reason == "found"
+    assert whole.stop_reason == "frontier"
 
 
 def test_progress_says_what_is_left(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sonde.lab.progress.EVERY", 0.0)
+    monkeypatch.setattr("sonde.meter.EVERY", 0.0)
     with Shown("lead", 3, UNITS) as shown:
         shown.say("a notice")
         shown.spare()
@@ -297,39 +294,6 @@ def test_progress_is_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "\u2501" in said  # a bar
 
 
-@pytest.mark.skipif(os.name != "posix", reason="needs processes of POSIX")
-def test_workers_end_with_the_process_that_started_them() -> None:
-    """Also when it is killed, and cannot tell them."""
-    script = (
-        "import os, time\n"
-        "from sonde.lab.data.pool import in_order\n"
-        "from pool_work import slowly\n"
-        "for pid in in_order(slowly, range(100), 2): print(pid, flush=True)\n"
-    )
-    here = str(Path(__file__).parent)
-    path = os.pathsep.join([here, *sys.path])
-    with subprocess.Popen(
-        [sys.executable, "-c", script],
-        stdout=subprocess.PIPE,
-        env=os.environ | {"PYTHONPATH": path},
-        text=True,
-    ) as parent:
-        assert parent.stdout is not None
-        worker = int(parent.stdout.readline())
-        parent.kill()
-    for _ in range(500):
-        try:
-            os.kill(worker, 0)
-        except ProcessLookupError:
-            return
-        if Path(f"/proc/{worker}/stat").exists() and ") Z " in Path(
-            f"/proc/{worker}/stat"
-        ).read_text(encoding="utf-8"):
-            return  # ended, and nobody has asked how
-        time.sleep(0.02)
-    pytest.fail("a worker is still there")
-
-
 def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sonde.extras.importlib.import_module", _missing)
     with pytest.raises(
@@ -342,11 +306,24 @@ def _missing(name: str) -> None:
     raise ImportError(name)
 
 
-def test_a_shelf_gives_back_what_it_was_given(graph: Graph, tmp_path: Path) -> None:
-    unit = Unit("crawl", fit("made", graph, SMALL), 0, Crawl("n"))
-    shelf = Shelf(tmp_path)
-    assert shelf.get(unit) is None
-    shelf.put(unit, {"step": np.array([1.0]), "gain": np.array([0.1])})
-    kept = shelf.get(unit)
+def test_finished_units_are_given_back(graph: Graph, tmp_path: Path) -> None:
+    unit = Unit("crawl", fit("made", graph, SMALL), 0, CrawlSpec("n"))
+    finished = FinishedUnits(tmp_path)
+    assert finished.get(unit) is None
+    finished.put(unit, {"step": np.array([1.0]), "gain": np.array([0.1])})
+    kept = finished.get(unit)
     assert kept is not None
     assert kept["gain"].tolist() == [0.1]
+
+
+def test_simulations_refuse_what_makes_no_sense(graph: Graph) -> None:
+    seeds = draw_seeds(graph, 2, 0)
+    with pytest.raises(InputError, match="either seeds or"):
+        simulate(graph, seed_numbers=seeds, random_seeds=2)
+    with pytest.raises(InputError, match="nobody knows when all is found"):
+        simulate(graph, random_seeds=2, objective="distinct", stop_when_all_found=True)
+    with pytest.raises(InputError, match="0 nodes have a score above 99"):
+        draw_seeds(graph, 2, 0, above=99.0)
+    names = [graph.name(node) for node in seeds]
+    by_name = simulate(graph, seeds=names, budget=30)
+    assert simulate(graph, seed_numbers=seeds, budget=30).sequence == by_name.sequence

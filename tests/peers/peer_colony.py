@@ -16,8 +16,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from sonde.peers import Peer, Shelf
-from sonde.sources.peers.wire import line_of
+from sonde.peers import Peer, SharedFolder
+from sonde.sources.peers.messages import line_of
 
 PORT = 7070
 
@@ -58,7 +58,7 @@ async def live(order: dict[str, Any], ready: int) -> None:
         os.write(ready, b"!")
 
     peer = Misfit(
-        Shelf(Path(order["folder"])),
+        SharedFolder(Path(order["folder"])),
         order["neighbours"],
         host=order["host"],
         port=PORT,

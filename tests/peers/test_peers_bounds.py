@@ -18,18 +18,17 @@ from sonde import simulate
 from sonde.cli import main
 from sonde.crawling import Crawl, CrawlResult
 from sonde.lab.gossip import simulate_gossip
-from sonde.peers import Gossip, Peer, Shelf, gossip
+from sonde.peers import Gossip, Peer, SharedFolder, gossip
 from sonde.peers import peer as peer_module
-from sonde.peers.purse import Purse, _parts
-from sonde.peers.shelf import promise
-from sonde.peers.spending import KNOWN, MOST_SHARE, handed_from, met
+from sonde.peers.query import KNOWN, MOST_SHARE, handed_query_from, recently_met
+from sonde.peers.share import Share, _parts
+from sonde.peers.shared_folder import promise
 from sonde.sources.graph import Graph, topical
-from sonde.sources.peers.source import DOUBTS, Standing
-from sonde.sources.peers.wire import (
+from sonde.sources.peers.messages import (
     HIGHEST,
     NEIGHBOURS,
-    Spread,
-    Trouble,
+    ExchangeError,
+    SpreadAnswer,
     address_of,
     answer_from,
     exchange,
@@ -40,6 +39,7 @@ from sonde.sources.peers.wire import (
     reach_of,
     spread_from,
 )
+from sonde.sources.peers.source import DOUBTS, Reputation
 
 _texts = st.text("ab:.[]0127é\0", max_size=12) | st.sampled_from(
     ["127.0.0.1:7001", "[::1]:9", "127.0.0.1:0"]
@@ -61,7 +61,7 @@ _messages = st.dictionaries(_names, _things, max_size=9)
 def test_no_answer_is_believed_beyond_its_bounds(message: dict[str, Any]) -> None:
     try:
         answer = answer_from(message)
-    except Trouble:
+    except ExchangeError:
         pass
     else:
         assert 0 <= answer.score <= HIGHEST
@@ -71,18 +71,18 @@ def test_no_answer_is_believed_beyond_its_bounds(message: dict[str, Any]) -> Non
     for share in (0, 3):
         try:
             spread = spread_from(message, share)
-        except Trouble:
+        except ExchangeError:
             continue
         assert 0 <= spread.sent + spread.lost <= share
         assert len(spread.answers) <= spread.sent + 1
-    with suppress(Trouble):
+    with suppress(ExchangeError):
         assert len(profile_from(message, 2)) <= 2
     try:
-        handed = handed_from(message)
+        handed = handed_query_from(message)
     except ValueError:
         pass
     else:
-        assert 0 <= handed.share <= MOST_SHARE
+        assert 0 <= handed.messages <= MOST_SHARE
         assert len(handed.known) <= KNOWN
 
 
@@ -134,23 +134,23 @@ def test_names_are_addresses_in_one_spelling(name: str, reach: str) -> None:
 
 
 def test_who_invents_neighbours_is_doubted() -> None:
-    standing = Standing()
+    reputation = Reputation()
     for number in range(100):
-        standing.named(f"invented {number}", "liar")
-    standing.named("real", "liar")
-    standing.named("real", "honest")
+        reputation.named(f"invented {number}", "liar")
+    reputation.named("real", "liar")
+    reputation.named("real", "honest")
     for number in range(DOUBTS):
-        assert not standing.doubtful(f"invented {number}")
-        standing.asked(f"invented {number}", there=False)
-    assert standing.doubtful("invented 50")
-    assert not standing.doubtful("real")  # somebody else vouches
-    assert not standing.doubtful("seed")  # nobody needs to
-    again = Standing()
-    again.recall(json.loads(json.dumps(standing.counts())))
+        assert not reputation.doubtful(f"invented {number}")
+        reputation.asked(f"invented {number}", there=False)
+    assert reputation.doubtful("invented 50")
+    assert not reputation.doubtful("real")  # somebody else vouches
+    assert not reputation.doubtful("seed")  # nobody needs to
+    again = Reputation()
+    again.recall(json.loads(json.dumps(reputation.counts())))
     again.named("invented 50", "liar")
     assert again.doubtful("invented 50")
-    standing.asked("real", there=True)
-    assert not standing.doubtful("invented 50")
+    reputation.asked("real", there=True)
+    assert not reputation.doubtful("invented 50")
 
 
 def test_what_a_profile_promises() -> None:
@@ -177,28 +177,28 @@ def test_parts_are_whole_and_make_the_whole(total: int, expected: list[float | N
 
 @settings(max_examples=60, deadline=None)
 @given(st.data())
-def test_a_purse_never_hands_out_more_than_it_has(data: st.DataObject) -> None:
+def test_a_share_never_hands_out_more_than_it_has(data: st.DataObject) -> None:
     """Neighbours that answer, die before or after they got their share, or never account for it."""
-    share = data.draw(st.integers(0, 40))
+    messages = data.draw(st.integers(0, 40))
     degree = data.draw(st.integers(0, 12))
     width = data.draw(st.integers(1, 5))
     estimator = data.draw(st.sampled_from(["e", "bfs", "random", "lnh", "mab:eps=0.5[e,n]"]))
     alphas = data.draw(st.lists(st.floats(0, 32), min_size=degree, max_size=degree))
     neighbours = [(f"n{number}", alpha) for number, alpha in enumerate(alphas)]
-    purse = Purse(share, "me", 1.0, neighbours, known=["n0"], estimator=estimator, width=width)
+    share = Share(messages, "me", 1.0, neighbours, known=["n0"], estimator=estimator, width=width)
     out: dict[str, int] = {}
     real = least = 0  # messages: at most, and for certain
     met: set[str] = set()
     while True:
-        for order in purse.orders():
-            assert order.name not in met
-            assert order.name not in ("me", "n0")
-            met.add(order.name)
-            out[order.name] = order.share
+        for handover in share.handovers():
+            assert handover.name not in met
+            assert handover.name not in ("me", "n0")
+            met.add(handover.name)
+            out[handover.name] = handover.messages
         assert len(out) <= width
-        assert purse.left >= 0
-        assert purse.sent + purse.lost + purse.left + sum(out.values()) + len(out) == share
-        if purse.over:
+        assert share.left >= 0
+        assert share.sent + share.lost + share.left + sum(out.values()) + len(out) == messages
+        if share.over:
             break
         name = data.draw(st.sampled_from(sorted(out)))
         handed = out.pop(name)
@@ -207,23 +207,23 @@ def test_a_purse_never_hands_out_more_than_it_has(data: st.DataObject) -> None:
             sent = data.draw(st.integers(0, handed))
             lost = data.draw(st.integers(0, handed - sent))
             found = [(name, 2.0, ()), *((f"{name}.{number}", 1.0, ()) for number in range(sent))]
-            purse.answered(name, Spread(sent, lost, tuple(found)))
+            share.answered(name, SpreadAnswer(sent, lost, tuple(found)))
             real, least = real + 1 + sent + lost, least + 1 + sent
         elif fate == "seen":
-            purse.answered(name, Spread(0, 0, ()))
+            share.answered(name, SpreadAnswer(0, 0, ()))
             real, least = real + 1, least + 1
         elif fate == "closed":
             real, least = real + 1 + handed, least + 1
             for other in out.values():
                 real, least = real + 1 + other, least + 1
             out.clear()
-            purse.failed(name, delivered=True)
-            purse.close()
+            share.failed(name, delivered=True)
+            share.close()
         else:
-            purse.failed(name, delivered=fate == "dead")
+            share.failed(name, delivered=fate == "dead")
             real, least = real + 1 + (handed if fate == "dead" else 0), least + 1
-        assert (purse.sent, purse.sent + purse.lost) == (least, real)
-    assert real <= share
+        assert (share.sent, share.sent + share.lost) == (least, real)
+    assert real <= messages
 
 
 @settings(max_examples=30, deadline=None)
@@ -258,7 +258,9 @@ def test_a_simulated_query_is_repeated_and_no_better_than_all_there_is() -> None
 
 
 def test_who_has_met_a_query_is_told_of_the_nearest() -> None:
-    assert met([str(number) for number in range(600)]) == [str(n) for n in range(600 - KNOWN, 600)]
+    assert recently_met([str(number) for number in range(600)]) == [
+        str(n) for n in range(600 - KNOWN, 600)
+    ]
 
 
 def test_the_lab_compares_both_forms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -302,7 +304,7 @@ def test_odd_requests_are_answered_with_a_reason(tmp_path: Path) -> None:
 
     async def scene() -> None:
         ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        peer = Peer(Shelf(tmp_path), gossip=0.01)
+        peer = Peer(SharedFolder(tmp_path), gossip=0.01)
         serving = asyncio.create_task(peer.serve(ready.set_result))
         address = address_of(await ready)
         assert address is not None
@@ -336,14 +338,14 @@ def test_a_busy_peer_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
     async def scene() -> None:
         ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        serving = asyncio.create_task(Peer(Shelf(tmp_path)).serve(ready.set_result))
+        serving = asyncio.create_task(Peer(SharedFolder(tmp_path)).serve(ready.set_result))
         name = await ready
         address = address_of(name)
         assert address is not None
         reader, first = await asyncio.open_connection(*address)
         first.write(line_of({"ask": "about"}))
         await reader.readline()
-        with pytest.raises(Trouble, match="refused"):
+        with pytest.raises(ExchangeError, match="refused"):
             await exchange(name, {"ask": "about"}, timeout=5)
         first.close()
         serving.cancel()
@@ -360,7 +362,7 @@ def test_a_file_that_two_peers_have_counts_once(tmp_path: Path) -> None:
 
     async def started(name: str, *neighbours: str) -> tuple[str, asyncio.Task[None]]:
         ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        peer = Peer(Shelf(tmp_path / name), neighbours, gossip=0.01)
+        peer = Peer(SharedFolder(tmp_path / name), neighbours, gossip=0.01)
         serving = asyncio.create_task(peer.serve(ready.set_result))
         return await ready, serving
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sonde.errors import InputError
 from sonde.kernels import load
 from sonde.scorers.folding import FOLDING, fold, fold_bytes, fold_character
-from sonde.scorers.keywords import KeywordMatcher, KeywordScorer, f, phrases_of
+from sonde.scorers.keywords import KeywordMatcher, KeywordScorer, log_count, phrases_of
 from sonde.sources.page import Page, PageLink, read_page
 
 UNCOMPILED = load("python").folding.Folding(fold_character)
@@ -114,9 +114,9 @@ def test_nothing_to_look_for() -> None:
 
 
 def test_f() -> None:
-    assert f(0) == 0.0
-    assert f(1) == 1.0
-    assert f(10) == pytest.approx(1 + math.log(10))
+    assert log_count(0) == 0.0
+    assert log_count(1) == 1.0
+    assert log_count(10) == pytest.approx(1 + math.log(10))
 
 
 def test_score_of_a_page() -> None:
@@ -127,8 +127,8 @@ def test_score_of_a_page() -> None:
         "http://a.example/",
     )
     scores = KeywordScorer("tide").score(page)
-    assert scores.beta == f(2)
-    assert scores.alphas == [f(2), f(2)]
+    assert scores.beta == log_count(2)
+    assert scores.alphas == [log_count(2), log_count(2)]
 
 
 @given(
@@ -149,7 +149,7 @@ def test_alpha_counts_the_occurrences_that_lie_whole_in_the_window(
     spans = scorer.matcher.spans(text)
     assert len(spans) == reference_count(["a", "b é", "œ"], text)
     expected = [
-        f(sum(link.start - window <= s and e <= link.end + window for s, e, _ in spans))
+        log_count(sum(link.start - window <= s and e <= link.end + window for s, e, _ in spans))
         for link in links
     ]
     assert list(scorer.score(page).alphas) == expected

@@ -20,7 +20,7 @@ from sonde.scorers import (
     KeywordScorer,
     PatternScorer,
     Scores,
-    f,
+    log_count,
     scorer_from,
 )
 from sonde.scorers.classifier import ClassifierScorer
@@ -64,7 +64,7 @@ def test_bm25_state_restores() -> None:
 
 def test_pattern() -> None:
     scores = PatternScorer(r"(?i)SEA|l\w+l|x*").score(PAGE)
-    assert scores == Scores(f(2), [f(2), 0.0])
+    assert scores == Scores(log_count(2), [log_count(2), 0.0])
     with pytest.raises(InputError, match="regular expression"):
         PatternScorer("(")
 

@@ -9,19 +9,19 @@ import networkx as nx
 import numpy as np
 from hypothesis import strategies as st
 
-from sonde.seeds import Network
+from sonde.seeds import LinkNetwork
 
 Links = list[list[int]]
 Values = Sequence[Fraction]
 
 
-def network(links: Links) -> Network:
+def network(links: Links) -> LinkNetwork:
     indptr = np.cumsum([0, *map(len, links)])
     flat = [target for row in links for target in row]
-    return Network.tidy(indptr, np.array(flat, dtype=np.int32))
+    return LinkNetwork.tidy(indptr, np.array(flat, dtype=np.int32))
 
 
-def from_networkx(graph: nx.Graph) -> Network:
+def from_networkx(graph: nx.Graph) -> LinkNetwork:
     directed = nx.DiGraph(nx.convert_node_labels_to_integers(graph))
     return network([list(directed.successors(node)) for node in range(len(directed))])
 

@@ -12,29 +12,30 @@ import seeds_reference as reference
 
 from sonde.errors import InputError
 from sonde.extras import scipy
-from sonde.seeds import Method, Plan, compare, covered_by, select
-from sonde.seeds.comparison import DRAWS, Anatomy, Comparison, Site
-from sonde.seeds.figures import draw
-from sonde.seeds.tables import anatomy_table, improvement_table
+from sonde.seeds import ComparisonPlan, Method, compare, covered_by, select
+from sonde.seeds.comparison import DRAWS, Anatomy, ComparedSite, Comparison
+from sonde.seeds.comparison_report import anatomy_table, draw, improvement_table
 
 # Two loops that hang together one way, a page above them and a page apart.
 TANGLED = [[1], [2], [0, 3], [4], [3], [0], []]
 
 
-def sites() -> list[Site]:
+def sites() -> list[ComparedSite]:
     found = []
     for seed in range(4):
         dice = np.random.default_rng(seed)
         links = [dice.integers(0, 40, 2).tolist() for _ in range(40)]
         values = np.where(dice.random(40) < 0.1, -2.0, 1.0)
-        found.append(Site(f"site {seed}", reference.network(links), values))
+        found.append(ComparedSite(f"site {seed}", reference.network(links), values))
     return found
 
 
 @pytest.fixture(scope="module")
 def comparison() -> Comparison:
     methods = tuple(Method.parse(text) for text in ("random", "maxout", "greedy"))
-    return compare(sites(), Plan(methods, (1, 2, 3), (1, 2), at_seeds=2, at_hops=2), workers=1)
+    return compare(
+        sites(), ComparisonPlan(methods, (1, 2, 3), (1, 2), at_seeds=2, at_hops=2), workers=1
+    )
 
 
 def test_improvement_is_that_of_mean_shares(comparison: Comparison) -> None:
@@ -71,7 +72,7 @@ def test_a_lead_is_the_difference_of_improvements(comparison: Comparison) -> Non
 
 
 def test_components_of_a_site_by_size() -> None:
-    anatomy = Anatomy.of(Site("tangled", reference.network(TANGLED), np.ones(7)))
+    anatomy = Anatomy.of(ComparedSite("tangled", reference.network(TANGLED), np.ones(7)))
     assert anatomy == Anatomy("tangled", 7, 7, 4, 3, 2, 2, 2, 0, 0)
     assert "| tangled |     7 |" in anatomy_table([anatomy])
 
@@ -80,10 +81,10 @@ def test_tables_line_up_and_single_sites_have_no_error(comparison: Comparison) -
     table = improvement_table(comparison, "pages", "seeds").splitlines()
     assert len({len(line) for line in table}) == 1
     assert "±" in table[2]
-    one = compare(sites()[:1], Plan((Method("maxout"),), (1,), (), 1, 1), workers=1)
+    one = compare(sites()[:1], ComparisonPlan((Method("maxout"),), (1,), (), 1, 1), workers=1)
     assert "±" not in improvement_table(one, "pages", "seeds")
-    spam = Site("spam", reference.network([[], []]), np.array([-1.0, -1.0]))
-    worthless = compare([spam], Plan((Method("maxout"),), (1,), (1,), 1, 1), workers=1)
+    spam = ComparedSite("spam", reference.network([[], []]), np.array([-1.0, -1.0]))
+    worthless = compare([spam], ComparisonPlan((Method("maxout"),), (1,), (1,), 1, 1), workers=1)
     assert "–" in improvement_table(worthless, "value", "seeds")
 
 
@@ -101,9 +102,9 @@ def test_figures_are_written_and_the_same_again(comparison: Comparison, tmp_path
 
 def test_a_plan_without_seeds_and_a_comparison_without_sites() -> None:
     with pytest.raises(InputError, match="one seed at least"):
-        Plan((), (0, 1), (1,))
+        ComparisonPlan((), (0, 1), (1,))
     with pytest.raises(InputError, match="no site"):
-        compare([], Plan((), (1,), (1,)))
+        compare([], ComparisonPlan((), (1,), (1,)))
 
 
 def test_a_library_that_is_not_there_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sonde.kernels.graphs import coverage
-from sonde.seeds import Network
+from sonde.seeds import LinkNetwork
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_compiled_and_uncompiled_agree(plain: ModuleType, data: st.DataObject) -
 
 def _everything(
     module: ModuleType,
-    network: Network,
+    network: LinkNetwork,
     amounts: np.ndarray[Any, np.dtype[np.int64]],
     draws: np.ndarray[Any, np.dtype[np.int32]],
     hops: int,

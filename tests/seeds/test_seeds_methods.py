@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sonde.errors import GraphError, InputError, SpecError
-from sonde.seeds import Amounts, Method, Network, covered_by, select
+from sonde.seeds import Amounts, LinkNetwork, Method, covered_by, select
 from sonde.seeds.baselines import pagerank
 from sonde.seeds.coverage import Coverage
 from sonde.seeds.methods import ALL, NAMES
@@ -224,6 +224,6 @@ def test_input_that_does_not_fit() -> None:
     with pytest.raises(InputError, match="number of seeds"):
         select(network, -1, hops=1)
     with pytest.raises(GraphError, match="does not fit"):
-        Network.tidy(np.array([0, 2]), np.array([0]))
+        LinkNetwork.tidy(np.array([0, 2]), np.array([0]))
     with pytest.raises(GraphError, match="a node that it does not have"):
-        Network.tidy(np.array([0, 1]), np.array([1]))
+        LinkNetwork.tidy(np.array([0, 1]), np.array([1]))

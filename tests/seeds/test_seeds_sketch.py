@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import seeds_reference as reference
 
-from sonde.seeds import Network, select
+from sonde.seeds import LinkNetwork, select
 from sonde.seeds.amounts import Amounts
 from sonde.seeds.coverage import Coverage
 from sonde.seeds.sketch import Sketch
@@ -26,12 +26,12 @@ NAMED = {
 
 
 @pytest.fixture(scope="module", params=NAMED)
-def named(request: pytest.FixtureRequest) -> Network:
+def named(request: pytest.FixtureRequest) -> LinkNetwork:
     return reference.from_networkx(NAMED[request.param]())
 
 
 @pytest.mark.parametrize("hops", [2, 5])
-def test_within_two_percent_of_greedy(named: Network, hops: int) -> None:
+def test_within_two_percent_of_greedy(named: LinkNetwork, hops: int) -> None:
     exact = select(named, 20, hops=hops, method="greedy")
     for seed in (0, 1, 2):
         found = select(named, 20, hops=hops, method="sketch", seed=seed)
@@ -40,7 +40,7 @@ def test_within_two_percent_of_greedy(named: Network, hops: int) -> None:
         assert found.bound >= found.value
 
 
-def test_within_two_percent_of_greedy_with_spam_and_clicks(named: Network) -> None:
+def test_within_two_percent_of_greedy_with_spam_and_clicks(named: LinkNetwork) -> None:
     dice = np.random.default_rng(7)
     values = 1 + 0.83 * dice.integers(0, 6, named.nodes)
     values[dice.random(named.nodes) < 0.05] = -10

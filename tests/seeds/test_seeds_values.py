@@ -15,7 +15,7 @@ from sonde.errors import InputError
 from sonde.seeds import (
     Amounts,
     Facts,
-    Known,
+    KnownGraph,
     Sites,
     allot,
     by_rules,
@@ -25,7 +25,6 @@ from sonde.seeds import (
     worth,
 )
 from sonde.seeds import sites as sites_module
-from sonde.seeds.cores import on_cores
 from sonde.seeds.sites import split
 from sonde.sources.graph import Graph
 
@@ -33,12 +32,12 @@ NAMES = [f"http://{host}.example/{page}" for page in range(3) for host in "ab"]
 EDGES = [(0, 2), (0, 4), (2, 4), (1, 3), (1, 5), (0, 1), (3, 0)]
 
 
-def known(**columns: list[object]) -> Known:
+def known(**columns: list[object]) -> KnownGraph:
     nodes = pa.table({"node": NAMES, "score": [0.5 * i for i in range(6)], **columns})
     edges = pa.table(
         {"source": [NAMES[a] for a, _ in EDGES], "target": [NAMES[b] for _, b in EDGES]}
     )
-    return Known.of(Graph.from_edges(edges, nodes))
+    return KnownGraph.of(Graph.from_edges(edges, nodes))
 
 
 def test_rules_apply_in_their_order() -> None:
@@ -71,7 +70,7 @@ def test_facts_come_from_columns_or_from_a_run() -> None:
     assert nodes.tolist() == [0, 1, 2, 3]
     assert (amounts.units * amounts.unit).tolist() == [-9.0, 2.0, 2.0, 1.0]
 
-    run = Known.of(
+    run = KnownGraph.of(
         Graph.from_edges([(NAMES[a], NAMES[b]) for a, b in EDGES]),
         crawled=np.array([True, True, True, True, False, False]),
         duplicate=np.array([False, True, True, True, False, False]),
@@ -107,13 +106,15 @@ def test_sites_by_host_or_column() -> None:
     graph = known(owner=["x", "y", "x", "x", "y", "y"])
     assert graph.sites("host").names == ["a.example", "b.example"]
     assert graph.sites("owner").labels.tolist() == [0, 1, 0, 0, 1, 1]
-    unnamed = Known.of(Graph.from_edges([("1", "2"), ("http://[", "4")]))
+    unnamed = KnownGraph.of(Graph.from_edges([("1", "2"), ("http://[", "4")]))
     with pytest.raises(InputError, match="no node is named by a URL"):
         unnamed.sites("host")
     with pytest.raises(InputError, match="no node column 'owner'"):
         unnamed.sites("owner")
     assert Facts.gather(
-        Known(unnamed.network, unnamed.names, {}, duplicate=np.array([True, False, False, False]))
+        KnownGraph(
+            unnamed.network, unnamed.names, {}, duplicate=np.array([True, False, False, False])
+        )
     ).unique == pytest.approx([0.75] * 4)
 
 
@@ -179,8 +180,6 @@ def test_sites_side_by_side_give_the_same(monkeypatch: pytest.MonkeyPatch) -> No
     assert chosen(2) == alone
 
 
-def test_jobs_come_back_in_order() -> None:
-    assert on_cores(abs, [-3, 2, -1], workers=1) == [3, 2, 1]
-    assert on_cores(abs, [], workers=4) == []
+def test_seeds_are_allotted_in_whole_numbers() -> None:
     with pytest.raises(InputError, match="at least 0"):
         allot([1], -1)

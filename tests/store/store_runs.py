@@ -15,7 +15,7 @@ from sonde.net.exchange import Exchange
 from sonde.records import Failure, Link, Outcome, Spend
 from sonde.sources.facts import PageFacts, PageVisit
 from sonde.sources.web.kind import Web as WebKind
-from sonde.store.codec import pack_text
+from sonde.store.log import pack_text
 from sonde.store.reader import PAGES, RunReader
 from sonde.store.run import Run
 from sonde.store.warc import WarcWriter

@@ -229,7 +229,7 @@ def test_the_log_told_anew_is_the_explorer_that_wrote_it(tmp_path: Path, estimat
             assert lease is not None
             assert number is not None
             if lease.arm >= 0 and lease.predicted is not None:
-                last = moments(run, number, before=entry.seq)[-1]
+                last = moments(run, number, before=entry.seq)[0][-1]
                 assert last.opinions[lease.arm].estimate == lease.predicted
 
 

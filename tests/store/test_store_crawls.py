@@ -28,8 +28,7 @@ from sonde.errors import InputError
 from sonde.simulation import simulate
 from sonde.sources.graph import Graph
 from sonde.store import summary
-from sonde.store.reader import RunReader
-from sonde.store.trace import trace
+from sonde.store.reader import RunReader, trace
 from sonde.store.warc import WarcWriter
 from sonde.store.warcreader import read_archived
 
@@ -190,7 +189,7 @@ def test_predictions_are_found_again_by_telling_the_log(result: CrawlResult, fol
         assert picked
         for entry, lease in picked[:: max(1, len(picked) // 5)]:
             assert entry.number is not None
-            moment = moments(run, entry.number, before=entry.seq)[-1]
+            moment = moments(run, entry.number, before=entry.seq)[0][-1]
             assert moment.opinions[lease.arm].estimate == lease.predicted
 
 

@@ -17,6 +17,8 @@ from sonde.cli import export
 from sonde.errors import InputError
 from sonde.simulation import simulate
 from sonde.sources.graph import Graph
+from sonde.sources.web import markdown
+from sonde.sources.web.markdown import text_of
 from sonde.store.atomic import new_file, new_folder
 from sonde.store.export import export_graph, export_graphml, export_parquet
 from sonde.store.reader import RunReader
@@ -145,6 +147,7 @@ def test_pages_without_resiliparse(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(export, "find_spec", lambda name: None)
+    monkeypatch.setattr(markdown, "find_spec", lambda name: None)
     assert command(str(folder), "--jsonl", "-") == 0
     output = capsys.readouterr()
     assert "sonde[text]" in output.err
@@ -191,7 +194,7 @@ def test_bodies_of_all_kinds(
 ) -> None:
     with WarcWriter(tmp_path) as writer:
         place = writer.write([exchange("http://a.example/x", body, coding=coding)])
-    found = export._prose(markdown=False)(read_archived(tmp_path, place), media)
+    found = text_of(read_archived(tmp_path, place), media)
     assert found == text if text is None else text in (found or "")
 
 

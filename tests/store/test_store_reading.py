@@ -14,11 +14,10 @@ from store_runs import SMALL, Recorder, make_run, url
 
 from sonde.errors import InputError
 from sonde.store import summary
-from sonde.store.codec import pack_words, unpack_words
-from sonde.store.reader import DATABASE, RunReader
+from sonde.store.log import pack_words, unpack_words
+from sonde.store.reader import DATABASE, RunReader, trace
 from sonde.store.run import Run
 from sonde.store.schema import VERSION
-from sonde.store.trace import trace
 
 
 @pytest.fixture(scope="module")

@@ -20,8 +20,7 @@ from store_runs import exchange
 from sonde.errors import InputError, StoreError
 from sonde.net.exchange import Exchange
 from sonde.store import warc
-from sonde.store.warc import WarcWriter
-from sonde.store.warcfiles import RecordPlace, numbered, tail_of
+from sonde.store.warc import RecordPlace, WarcWriter, numbered, tail_of
 from sonde.store.warcreader import read_archived
 
 warcio = pytest.importorskip("warcio.archiveiterator", reason="warcio is the independent reader")

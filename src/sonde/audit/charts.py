@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from sonde.audit.folder_order import FAIRLY, WELL
 from sonde.audit.measuring import SiteAudit
-from sonde.audit.order import FAIRLY, WELL
 
 _COLOURS = ("#3b7dd8", "#d97706", "#2e9e5b", "#d6455d", "#8b63c7", "#7a8290")
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 480, 250, 60, 20, 34, 42
@@ -76,8 +76,8 @@ def marks(highest: float) -> tuple[float, ...]:
 
 
 def doublings(highest: float) -> tuple[float, ...]:
-    """Numbers from 1 to one that is not below `highest`, each so many times the one before that
-    there are at most seven.
+    """Numbers from 1 to one that is not below `highest`, by a constant factor, at most seven
+    of them.
 
     >>> doublings(57)
     (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
@@ -188,8 +188,8 @@ def order_chart(audits: Sequence[SiteAudit]) -> str:
     return _chart("How well links keep to folders", across, None, legend, body)
 
 
-def spread_chart(audits: Sequence[SiteAudit], measure: str) -> str:
-    """How RFU or BFU is spread over the pages of each site."""
+def distribution_chart(audits: Sequence[SiteAudit], measure: str) -> str:
+    """How RFU or BFU is distributed over the pages of each site."""
     shares = []
     for site in audits:
         values = [float(getattr(page, measure)) for page in site.pages]

@@ -1,4 +1,4 @@
-"""What the URL measures make of a poll: measures of pages, their spreads, and leaders."""
+"""Site metrics: what the URL measures make of a poll; distributions over pages, and leaders."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sonde.audit.order import order_of, verdict
+from sonde.audit.folder_order import order_of, verdict
 from sonde.audit.polling import Poll, PolledHost
 from sonde.crawling.events import STOPS
 from sonde.protocols import Floats
@@ -17,8 +17,8 @@ from sonde.url_measures import Surroundings
 
 
 @dataclass(frozen=True)
-class Spread:
-    """Of one number over the pages."""
+class Distribution:
+    """The distribution of one number over the pages: its mean, range and quartiles."""
 
     mean: float
     lowest: float
@@ -28,7 +28,7 @@ class Spread:
     highest: float
 
     @classmethod
-    def of(cls, values: list[float]) -> Spread | None:
+    def of(cls, values: list[float]) -> Distribution | None:
         if not values:
             return None
         return cls(float(np.mean(values)), *np.quantile(values, (0, 0.25, 0.5, 0.75, 1)).tolist())
@@ -73,15 +73,15 @@ class SiteAudit:
     links: int
     domains: int
     basenames: int
-    rfu: Spread | None
-    bfu: Spread | None
-    rtt: Spread | None
+    rfu: Distribution | None
+    bfu: Distribution | None
+    rtt: Distribution | None
     rtt_smoothed: float | None  # of the most asked host, as is the next
     rtt_deviation: float | None
     hosts: tuple[PolledHost, ...]
     leaders: tuple[Leader, ...]
     id_with_bfu: float | None  # rank correlation over linked URLs
-    stay: float  # what the order rests on: see ``sonde.audit.order``
+    stay: float  # what the order rests on: see ``sonde.audit.folder_order``
     chance: float
     crowd: float
     order: float | None
@@ -126,7 +126,7 @@ def audit(poll: Poll) -> SiteAudit:
     ]
     leaders.sort(key=lambda leader: (-leader.pages, -leader.repeats, leader.url))
     order = order_of({page.url: page.links for page in poll.pages})
-    rfu = Spread.of([row.rfu for row in rows])
+    rfu = Distribution.of([row.rfu for row in rows])
     level, words = verdict(order, None if rfu is None else rfu.median)
     unread = dict(Counter([*poll.invalid.values(), *poll.passed.values()]).most_common())
     if not rows:
@@ -145,8 +145,8 @@ def audit(poll: Poll) -> SiteAudit:
         domains=len(domains),
         basenames=len(basenames),
         rfu=rfu,
-        bfu=Spread.of([row.bfu for row in rows]),
-        rtt=Spread.of([row.rtt for row in rows if row.rtt is not None]),
+        bfu=Distribution.of([row.bfu for row in rows]),
+        rtt=Distribution.of([row.rtt for row in rows if row.rtt is not None]),
         rtt_smoothed=None if asked is None else asked.rtt,
         rtt_deviation=None if asked is None else asked.deviation,
         hosts=poll.hosts,

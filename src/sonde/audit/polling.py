@@ -17,7 +17,7 @@ from sonde.crawling.setup import CrawlRequest
 from sonde.net.urls import origin_of
 from sonde.scorers.document import Document, Scores
 from sonde.sources.kinds import chosen
-from sonde.sources.web.visit import HTML
+from sonde.sources.web.source import HTML
 from sonde.store.reader import RunReader
 
 
@@ -86,7 +86,7 @@ def checked(url: str, **settings: Any) -> str:
 
 
 def poll(url: str, budget: int, **settings: Any) -> Poll:
-    """Poll a site with so many requests, breadth first. ``settings`` are those of a crawl."""
+    """Poll a site with a budget of requests, breadth first. ``settings`` are those of a crawl."""
     with asyncio.Runner(loop_factory=new_loop) as runner:
         return runner.run(polled(url, budget, **settings))
 

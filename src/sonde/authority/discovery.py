@@ -1,4 +1,20 @@
-"""One attempt to find the most cited nodes of a static graph, and how well it went.
+"""Top-k discovery: an attempt to find the most cited nodes of a static graph, and how it went.
+
+A graph is seen only by visiting it. Ways to meet its nodes:
+
+    crawl-gai      greedy: the frontier node with the highest apparent in-degree
+    crawl-ai       a frontier node drawn in proportion to its apparent in-degree
+    walk           a random walk along links
+    mix[:e]        crawl-ai with probability e (0.5), else crawl-gai; ranks by in-degree weighted
+                   by inverse probabilities
+    sample-u       idealised: nodes drawn evenly, without replacement
+    sample-i       idealised: in proportion to in-degree
+    sample-io      idealised: in proportion to in-degree + out-degree
+    two-stage[:n]  for services that give random nodes and true degrees: n random nodes (by
+                   default what a query of the 2 k most counted leaves, and at least half of the
+                   budget), then queries of the nodes that these link to most
+
+Crawlers start from one node. A walk pays for a node once: to pass through it again costs nothing.
 
 *Crawl performance* is the share of K (see ``ranking``) among the crawled nodes. *Rank performance*
 is the share of K among k crawled nodes that the method itself names, by apparent in-degree: how
@@ -17,17 +33,51 @@ import numpy as np
 import numpy.typing as npt
 
 from sonde import kernels
-from sonde.authority.methods import Method
 from sonde.authority.ranking import Nodes, highest, most_cited, share
 from sonde.authority.start import start_node
-from sonde.errors import InputError
+from sonde.errors import InputError, SpecError
 from sonde.protocols import Floats
 
+CRAWLERS = ("crawl-gai", "crawl-ai", "walk", "mix")
+SAMPLERS = ("sample-u", "sample-i", "sample-io")
+NAMES = (*CRAWLERS, *SAMPLERS, "two-stage")
 PATIENCE = 1_000
 """Moves of a walk that may meet nothing new before it goes on from elsewhere."""
 
 
-class Linked(Protocol):
+@dataclass(frozen=True)
+class DiscoveryMethod:
+    """A name and its parameter: a probability for ``mix``, a count for ``two-stage``."""
+
+    name: str
+    parameter: float | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> DiscoveryMethod:
+        """``crawl-gai``, ``mix:0.3``, ``two-stage:700``."""
+        name, colon, rest = text.strip().partition(":")
+        if name not in NAMES or (colon and name not in ("mix", "two-stage")):
+            raise SpecError(f"unknown method {text!r} (one of: {', '.join(NAMES)})")
+        if not colon:
+            return cls(name)
+        try:
+            value = float(rest) if name == "mix" else float(int(rest))
+        except ValueError:
+            raise SpecError(f"{text!r}: {rest!r} is not a number") from None
+        if not (0.0 < value < 1.0 if name == "mix" else value >= 1):
+            raise SpecError(f"{text!r}: {'between 0 and 1' if name == 'mix' else 'at least 1'}")
+        return cls(name, value)
+
+    def __str__(self) -> str:
+        return self.name if self.parameter is None else f"{self.name}:{self.parameter:g}"
+
+    @property
+    def crawls(self) -> bool:
+        """Whether it needs a start node."""
+        return self.name in CRAWLERS
+
+
+class LinkArrays(Protocol):
     """Anything with CSR links, such as a recorded graph."""
 
     @property
@@ -37,12 +87,12 @@ class Linked(Protocol):
     def targets(self) -> npt.NDArray[np.int32]: ...
 
 
-def indegrees(graph: Linked) -> npt.NDArray[np.int32]:
+def indegrees(graph: LinkArrays) -> npt.NDArray[np.int32]:
     """How many distinct nodes link to each node."""
     return np.bincount(graph.targets, minlength=len(graph.indptr) - 1).astype(np.int32)
 
 
-def links_of(graph: Linked, nodes: Nodes) -> tuple[Nodes, npt.NDArray[np.int64]]:
+def links_of(graph: LinkArrays, nodes: Nodes) -> tuple[Nodes, npt.NDArray[np.int64]]:
     """The targets of some nodes' links, one node after the other, and how many each has."""
     lengths = (graph.indptr[1:] - graph.indptr[:-1])[nodes]
     ends = np.cumsum(lengths)
@@ -57,8 +107,8 @@ class Discovery:
     ``chances`` are the probabilities of the draws that chose each node, 0 where it was not drawn.
     """
 
-    graph: Linked
-    method: Method
+    graph: LinkArrays
+    method: DiscoveryMethod
     top: int
     start: int | None
     order: Nodes
@@ -101,7 +151,7 @@ class Discovery:
         return weights
 
     def apparent(self, steps: int | None = None, *, weighted: bool = False) -> Floats:
-        """Every node's apparent in-degree after so many steps."""
+        """Every node's apparent in-degree after a number of steps."""
         nodes = self.order[:steps]
         found, lengths = links_of(self.graph, nodes)
         weights = np.repeat(self.weights(len(nodes)), lengths) if weighted else None
@@ -156,11 +206,11 @@ class TwoStage(Discovery):
 
 
 def find(
-    graph: Linked,
+    graph: LinkArrays,
     *,
     top: int,
     budget: int,
-    method: str | Method = "crawl-gai",
+    method: str | DiscoveryMethod = "crawl-gai",
     start: int | None = None,
     seed: int = 0,
     engine: str = "compiled",
@@ -176,7 +226,7 @@ def find(
         raise InputError(f"a budget must be 1 or more, not {budget}")
     if start is not None and not 0 <= start < count:
         raise InputError(f"there is no node number {start}")
-    how = Method.parse(method) if isinstance(method, str) else method
+    how = DiscoveryMethod.parse(method) if isinstance(method, str) else method
     loops = kernels.load(engine)
     dice = loops.dice.Dice(seed)
     room = min(budget, count)
@@ -203,7 +253,7 @@ def find(
     return kind(graph, how, top, start if how.crawls else None, order[:done], chances[:done])
 
 
-def _weights(graph: Linked, name: str) -> Floats:
+def _weights(graph: LinkArrays, name: str) -> Floats:
     if name in ("sample-u", "two-stage"):
         return np.ones(len(graph.indptr) - 1)
     weights = indegrees(graph).astype(np.float64)

@@ -25,7 +25,7 @@ from sonde.protocols import Floats
 from sonde.sources.graph.folder import open_folder
 from sonde.sources.graph.names import names_of
 from sonde.sources.graph.rows import EDGE_NAMES, NODE_NAMES, checked_rows, name_type
-from sonde.sources.graph.tables import Table
+from sonde.sources.graph.table import Table
 
 Integers = npt.NDArray[np.int32]
 

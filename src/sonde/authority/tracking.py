@@ -196,7 +196,7 @@ def track(
 
 
 def _spread(steps: int, points: int) -> Iterator[int]:
-    """So many numbers of steps, evenly from nearly none to all."""
+    """`points` numbers of steps, evenly from nearly none to all."""
     last = -1
     for number in range(points):
         until = steps * (number + 1) // points

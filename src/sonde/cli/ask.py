@@ -15,9 +15,8 @@ from sonde.crawling.events import STOPS
 from sonde.crawling.interview import Interview
 from sonde.crawling.retelling import request_limit
 from sonde.errors import InputError
-from sonde.store.reader import DATABASE, RunReader
+from sonde.store.reader import DATABASE, Attempt, RunReader, title_of, trace
 from sonde.store.summary import RANKED, totals
-from sonde.store.trace import Attempt, title_of, trace
 
 _EPILOG = """examples:
   sonde ask run/ --seeds "Ana,Bo" --budget 20    # begins a run, and names whom to contact first

@@ -14,9 +14,9 @@ from rich.console import Console
 from rich.text import Text
 
 from sonde.audit import Poll, SiteAudit, audit, polled
+from sonde.audit.audit_report import LEADER_HEADS, comparison, leader_rows, unread, write
 from sonde.audit.charts import short_names
 from sonde.audit.polling import checked
-from sonde.audit.sheet import LEADER_HEADS, comparison, leader_rows, unread, write
 from sonde.cli._print import harmless, print_table
 from sonde.cli._progress import duration
 from sonde.cli._signals import heeding_signals

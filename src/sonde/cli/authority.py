@@ -21,9 +21,8 @@ from sonde.authority import (
     find,
     rate_from,
 )
-from sonde.authority.comparison import DYNAMIC, STATIC
-from sonde.authority.figures import draw
-from sonde.authority.methods import NAMES, Method
+from sonde.authority.curves import DYNAMIC, STATIC, draw
+from sonde.authority.discovery import NAMES, DiscoveryMethod
 from sonde.authority.tracking import EXPANSIONS, RECRAWLS
 from sonde.cli._parser import subcommand
 from sonde.cli._print import print_table
@@ -153,7 +152,7 @@ def _sizes(graph: Graph, args: argparse.Namespace) -> tuple[int, int]:
 
 def run_find(args: argparse.Namespace) -> int:
     """Find, and print what the method names."""
-    method = Method.parse(args.method)
+    method = DiscoveryMethod.parse(args.method)
     graph = Graph.load(args.graph)
     top, budget = _sizes(graph, args)
     start = None if args.start is None else graph.index(args.start)
@@ -199,7 +198,7 @@ def _summary(found: Discovery, graph: Graph, budget: int) -> dict[str, Any]:
 
 def run_compare(args: argparse.Namespace) -> int:
     """Compare methods, and print both measures along the way."""
-    methods = [Method.parse(text) for text in args.methods.split(",")]
+    methods = [DiscoveryMethod.parse(text) for text in args.methods.split(",")]
     graph = Graph.load(args.graph)
     top, budget = _sizes(graph, args)
     curves = compare(

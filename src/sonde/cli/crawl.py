@@ -5,22 +5,25 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import shlex
 import sys
+from collections.abc import Mapping
 from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any
 
 from sonde.cli._print import harmless
-from sonde.cli._progress import Display, display_for, duration, nouns_of
+from sonde.cli._progress import Display, display_for, duration
 from sonde.cli._signals import heeding_signals
-from sonde.cli.ending import print_best, say_end
-from sonde.crawling import Crawl, CrawlResult, Settings, read_config
+from sonde.crawling import STOPS, Crawl, CrawlResult, Settings, read_config
 from sonde.crawling.crawler import new_loop
 from sonde.crawling.settings import SETTINGS, Setting
 from sonde.crawling.setup import CrawlRequest
 from sonde.errors import InputError
+from sonde.sources.kind import Kind
 from sonde.sources.kinds import chosen, kind_named
 from sonde.sources.options import as_data, texts_to_data
+from sonde.store import summary
 from sonde.store.reader import DATABASE, RunReader
 
 _EPILOG = """examples:
@@ -36,6 +39,11 @@ A secret (password, cookie, token) is given as env:VARIABLE or file:PATH, and be
 """
 
 _TICK = 0.25
+_SHOWN = 5
+_HINTS = {
+    "blocked-address": "--allow-private is for servers of your own network",
+    "tls": "--ca-file names certificates to trust beside the system's",
+}
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -161,8 +169,8 @@ def _drive(crawl: Crawl, display: Display, folder: str, *, as_json: bool) -> int
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
     if not as_json:
-        print_best(result)
-    return say_end(result, folder, nouns_of(crawl))
+        _print_best(result)
+    return _say_end(result, folder, None if crawl.session is None else crawl.session.request.kind)
 
 
 async def _watched(crawl: Crawl, display: Display) -> CrawlResult:
@@ -209,13 +217,13 @@ def _harvest(words: list[str] | None) -> dict[str, Any]:
     return told
 
 
-def _dry_run(intent: CrawlRequest, args: argparse.Namespace) -> int:
+def _dry_run(request: CrawlRequest, args: argparse.Namespace) -> int:
     """What would be done, and what it would cost. Nothing is sent."""
-    kind, settings, seeds = intent.kind, intent.settings, intent.seeds
+    kind, settings, seeds = request.kind, request.settings, request.seeds
     limits = settings.limits
     budget = {"requests": limits.requests, "bytes": limits.bytes, "seconds": limits.seconds}
-    options = as_data(intent.options)
-    plan = kind.plan(intent.options, settings, seeds, limits.requests)
+    options = as_data(request.options)
+    plan = kind.plan(request.options, settings, seeds, limits.requests)
     if args.json:
         told = {"source": kind.name, "options": options, "seeds": seeds, **plan}
         print(json.dumps({**told, "budget": budget, "folder": args.output}))
@@ -239,3 +247,53 @@ def _some(seeds: list[str]) -> str:
 def _print_limits(budget: dict[str, Any]) -> None:
     limits = [f"{value:,} {unit}" for unit, value in budget.items() if value is not None]
     print(f"budget: {', '.join(limits) or 'none: until nothing is left'}")
+
+
+# -- when it has ended -----------------------------------------------------------------------------
+
+
+def _print_best(result: CrawlResult) -> None:
+    """The best pages that score, a line each."""
+    for page in result.best(10):
+        if page["score"] > 0:
+            title = harmless(page["title"], 60)
+            print(f"{page['score']:.3f}\t{harmless(page['node'])}\t{title}")
+
+
+def _say_end(result: CrawlResult, folder: str, kind: Kind[Any] | None) -> int:
+    """Say what came, and how to go on; the exit status."""
+    nouns = ("page", "pages") if kind is None else kind.nouns
+    words = STOPS.get(result.stop_reason, result.stop_reason)
+    _say(
+        f"{result.visits:,} {nouns[result.visits != 1]} for {result.requests:,} requests,"
+        f" value {result.total:.2f}: {words}"
+    )
+    if not result.visits:
+        _say_why(Path(folder), {} if kind is None else kind.reasons)
+    elif not result.total:
+        _say(f"none of these {nouns[1]} scores: does the topic say it in their words?")
+    if result.stop_reason == "frontier":
+        return 0 if result.visits else 1
+    more = " --budget +N" if result.stop_reason == "budget" else ""
+    _say(f"to go on: sonde crawl {shlex.quote(folder)} --resume{more}")
+    return 130 if result.stop_reason in ("interrupted", "cut") else 0
+
+
+def _say_why(folder: Path, meanings: Mapping[str, str]) -> None:
+    """Why a crawl has nothing to show."""
+    with RunReader(folder) as reader:
+        reasons = {row.reason: row.leases for row in summary.reasons(reader) if row.reason}
+        closed = summary.unreachable(reader)
+    if reasons:
+        met = ", ".join(f"{reason} {count:,}" for reason, count in reasons.items())
+        _say(f"nothing was fetched: {harmless(met)}")
+    for origin, why in list(closed.items())[:_SHOWN]:
+        meaning = f", {meanings[why]}" if why in meanings else ""
+        _say(f"robots.txt of {harmless(origin)} could not be fetched: {harmless(why)}{meaning}")
+    for reason, hint in _HINTS.items():
+        if reason in reasons or reason in closed.values():
+            _say(hint)
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)

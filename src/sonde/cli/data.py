@@ -12,7 +12,7 @@ from sonde.cli._print import harmless
 from sonde.errors import InputError
 
 if TYPE_CHECKING:
-    from sonde.lab.data import Recipe
+    from sonde.data import Recipe
 
 # The readers of pages, dumps and archives are imported where they are used: other commands, whose
 # parsers are made along with these, need not wait for them.
@@ -152,7 +152,7 @@ _OF_KIND = {
 
 def run(args: argparse.Namespace) -> int:
     """Build, and say what came of it."""
-    from sonde.lab.data import build
+    from sonde.data import build
 
     for option, kinds in _OF_KIND.items():
         if getattr(args, option) and args.kind not in kinds:
@@ -183,8 +183,8 @@ def run(args: argparse.Namespace) -> int:
 
 def run_stats(args: argparse.Namespace) -> int:
     """Print the three tables."""
-    from sonde.lab.data import describe
-    from sonde.lab.data.tables import as_csv, as_latex, as_text
+    from sonde.data import describe
+    from sonde.data.stats import as_csv, as_latex, as_text
 
     found = [describe(folder) for folder in args.graphs]
     if args.json:
@@ -205,7 +205,7 @@ def _kept(text: str | None) -> tuple[str, ...] | None:
 
 
 def _recipe(args: argparse.Namespace) -> Recipe:
-    from sonde.lab.data import EdgeScores, Recipe
+    from sonde.data import EdgeScores, Recipe
 
     if args.kind != "edges" and not args.keyword:
         raise InputError("no keyword: give at least one, as in --keyword jazz")

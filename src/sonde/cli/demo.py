@@ -18,7 +18,7 @@ from typing import Any
 
 from sonde.cli._print import harmless
 from sonde.crawling import CrawlResult, crawl
-from sonde.report.harvest import harvest_chart
+from sonde.figures import harvest_chart
 
 _EPILOG = """example:
   sonde demo --topic "socket, network, http" --budget 150

@@ -8,7 +8,7 @@ import platform
 from importlib.metadata import PackageNotFoundError, requires, version
 from typing import Any
 
-from sonde import kernels
+from sonde.estimators import compiled
 
 
 def add_parser(commands: Any) -> None:
@@ -28,7 +28,7 @@ def examine() -> dict[str, Any]:
     found: dict[str, Any] = {
         "sonde": version("sonde"),
         "python": platform.python_version(),
-        "kernels": "compiled" if kernels.compiled() else "uncompiled",
+        "kernels": "compiled" if compiled() else "uncompiled",
         "packages": {},
         "extras": {},
     }

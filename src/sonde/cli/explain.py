@@ -13,10 +13,9 @@ from sonde.cli._print import amount, harmless, number, print_table
 from sonde.crawling.retelling import Moment, moments
 from sonde.errors import InputError, SpecError
 from sonde.sources.kinds import kind_named, possible_names
-from sonde.store.history import position_of
-from sonde.store.reader import RunReader
+from sonde.store.log import position_of
+from sonde.store.reader import Attempt, RunReader, Trace, trace
 from sonde.store.summary import RANKED
-from sonde.store.trace import Attempt, Trace, trace
 
 EXAMPLES = """examples:
   sonde explain run/ https://docs.example.org/tides
@@ -58,15 +57,15 @@ def run(args: argparse.Namespace) -> int:
     """Explain one URL; status 1 where the run has never seen it."""
     with RunReader(args.run_folder) as reader:
         found = trace(reader, args.url)
-        for name in possible_names(reader.meta("config") or {}, args.url):
-            if found.state == "unknown":
-                found = trace(reader, name)
+        if found.state == "unknown":
+            for name in possible_names(reader.meta("config") or {}, args.url):
+                found = trace(reader, name) if found.state == "unknown" else found
         before = _decision(reader, found, args.at)
-        thought = _thought(reader, found, before, args.from_start)
+        thought, since = _thought(reader, found, before, args.from_start)
         if args.json:
             print(json.dumps(asdict(found) | {"estimates": [asdict(each) for each in thought]}))
         else:
-            _print(reader, found, thought, args.at)
+            _print(reader, found, thought, args.at, since)
     return 1 if found.state == "unknown" else 0
 
 
@@ -82,19 +81,23 @@ def _decision(reader: RunReader, found: Trace, at: int | None) -> int | None:
     return position
 
 
-def _thought(reader: RunReader, found: Trace, before: int | None, from_start: bool) -> list[Moment]:
-    """What the model thought of the node."""
+def _thought(
+    reader: RunReader, found: Trace, before: int | None, from_start: bool
+) -> tuple[list[Moment], int]:
+    """What the model thought of the node, and after how many visits that begins."""
     if found.number is None:
-        return []
+        return [], 0
     try:
         return moments(reader, found.number, before=before, from_start=from_start)
     except SpecError as error:
         # An estimator or objective that a program brought along is not in the folder.
         print(f"sonde: without estimates, the model cannot be made anew: {error}", file=sys.stderr)
-        return []
+        return [], 0
 
 
-def _print(reader: RunReader, found: Trace, moments: list[Moment], at: int | None) -> None:
+def _print(
+    reader: RunReader, found: Trace, moments: list[Moment], at: int | None, since: int
+) -> None:
     print(f"{harmless(found.url)}: {_verdict(reader, found, moments)}")
     if found.first_seen_on is not None:
         print(f"first seen on {harmless(found.first_seen_on)}")
@@ -118,7 +121,10 @@ def _print(reader: RunReader, found: Trace, moments: list[Moment], at: int | Non
     if at is not None and found.number is not None and not moments:
         print(f"\nnot on the frontier before lease {at}")
     if moments:
-        print(f"\nwhat was thought of it{'' if at is None else f', up to lease {at}'}")
+        print(
+            f"\nwhat was thought of it{'' if at is None else f', up to lease {at}'}"
+            f"{f', after {since:,} visits (--from-start: all of it)' if since else ''}"
+        )
         print_table(
             (">visits", "estimator", ">estimate", ">rank", "after"),
             [

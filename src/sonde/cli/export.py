@@ -5,19 +5,14 @@ from __future__ import annotations
 import argparse
 import io
 import sys
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from sonde.errors import InputError
-from sonde.net.charset import decode
-from sonde.net.decoding import BadEncoding, unpack
-from sonde.net.exchange import Limits
-from sonde.sources.page import read_page
-from sonde.sources.web.markdown import main_markdown, main_text
-from sonde.sources.web.pdf import read_pdf
+from sonde.sources.web.markdown import text_of
 from sonde.store.export import (
-    Prose,
     export_graph,
     export_graphml,
     export_lines,
@@ -27,7 +22,6 @@ from sonde.store.export import (
 )
 from sonde.store.reader import RunReader
 from sonde.store.wacz import export_wacz
-from sonde.store.warcreader import Archived
 
 EXAMPLES = """examples:
   sonde export run/ --parquet tables/
@@ -41,8 +35,6 @@ EXAMPLES = """examples:
 --graph     nodes with scores and edges with link scores, for sonde simulate
 --wacz      the WARC files with an index and the list of pages, for replay tools
 """
-
-_HTML = ("text/html", "application/xhtml+xml")
 
 
 def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
@@ -99,7 +91,7 @@ def _export_lines(reader: RunReader, target: str, markdown: bool) -> None:
     archived, pages = kept_pages(reader)
     if markdown and pages and not archived:
         raise InputError(f"{reader.folder}: kept no pages, and Markdown is made of them")
-    prose = _prose(markdown)
+    prose = partial(text_of, markdown=markdown)
     if archived and not markdown and find_spec("resiliparse") is None:
         print(
             "sonde: texts are all visible text but navigation; for the main content alone:"
@@ -114,27 +106,3 @@ def _export_lines(reader: RunReader, target: str, markdown: bool) -> None:
         missing = export_lines(reader, Path(target), prose, stored_text=not markdown)
     if missing:
         print(f"sonde: {missing:,} pages have no text that could be read", file=sys.stderr)
-
-
-def _prose(markdown: bool) -> Prose:
-    """How a stored page becomes text."""
-    extracting = find_spec("resiliparse") is not None
-
-    def prose(page: Archived, media_type: str) -> str | None:
-        try:
-            body, _ = unpack(page.body, page.header("Content-Encoding"), Limits().unpacked)
-        except BadEncoding:
-            return None
-        content_type = page.header("Content-Type")
-        if media_type in _HTML:
-            if markdown:
-                return main_markdown(body, page.url, content_type=content_type)
-            if extracting:
-                return main_text(body, content_type=content_type)
-            return read_page(body, page.url, content_type=content_type).content
-        if media_type == "application/pdf":
-            read = read_pdf(body, page.url)
-            return None if read is None else read.content
-        return decode(body, content_type)[0] if media_type.startswith("text/") else None
-
-    return prose

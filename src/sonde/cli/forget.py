@@ -9,8 +9,7 @@ from typing import Any
 
 from sonde.sources.kinds import possible_names
 from sonde.store.forgetting import forget
-from sonde.store.reader import RunReader
-from sonde.store.trace import trace
+from sonde.store.reader import RunReader, trace
 
 _DESCRIPTION = """Remove a node from a run: its name, its title, its text, the texts of others that
 have its name in them, and what its source kept of it. What was decided stays, under a number. A

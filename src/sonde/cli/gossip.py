@@ -12,7 +12,7 @@ from sonde.cli._print import number, print_table
 from sonde.durations import seconds_from
 from sonde.errors import SpecError
 from sonde.peers import Gossip, gossip
-from sonde.peers.purse import WIDTH
+from sonde.peers.share import WIDTH
 
 _EPILOG = """examples:
   sonde gossip 127.0.0.1:7001 --topic "sea level, tide" --budget 40

@@ -13,15 +13,17 @@ from typing import Any
 
 from sonde.cli._parser import subcommand
 from sonde.cli._print import print_table
-from sonde.cli.overlay import add_gossip
+from sonde.cli.lab_gossip import add_gossip
 from sonde.errors import InputError
 from sonde.estimators import split_list
-from sonde.lab import following, leading, steering
 from sonde.lab.bounds import bound
-from sonde.lab.comparison import COMPARE, compared, comparing
-from sonde.lab.crawls import OBJECTIVES
-from sonde.lab.experiment import Experiment, conduct
-from sonde.lab.protocol import Protocol, draw
+from sonde.lab.experiments import lead, precision, steering
+from sonde.lab.experiments.compare import COMPARE, compared, comparing
+from sonde.lab.experiments.experiment import Experiment, conduct
+from sonde.lab.protocol import Protocol
+from sonde.lab.units import OBJECTIVES
+from sonde.protocols import Numbers
+from sonde.simulation import draw_seeds
 from sonde.sources.graph import Graph
 
 _EXAMPLES = """examples:
@@ -34,11 +36,11 @@ _EXAMPLES = """examples:
 _EXPERIMENTS: dict[str, tuple[str, Protocol]] = {
     "steering": ("greedy against altered greedy, oracle scores", steering.STEERING),
     "refresh": ("the price of stale estimates, oracle scores", steering.REFRESH),
-    "precision": ("how well estimators pick on the oracle's crawl", following.PRECISION),
-    "time": ("microseconds a step on the oracle's crawl", following.PRECISION),
-    "lead": ("every estimator leads its own crawl", leading.LEAD),
-    "bandits": ("bandits over their parameters", leading.LEAD),
-    "global": ("the league table over all graphs", leading.LEAD),
+    "precision": ("how well estimators pick on the oracle's crawl", precision.PRECISION),
+    "time": ("microseconds a step on the oracle's crawl", precision.PRECISION),
+    "lead": ("every estimator leads its own crawl", lead.LEAD),
+    "bandits": ("bandits over their parameters", lead.LEAD),
+    "global": ("the league table over all graphs", lead.LEAD),
 }
 
 
@@ -72,10 +74,10 @@ def _add_run(kinds: Any) -> None:
         elif name == "refresh":
             _add_list(one, "--intervals", steering.INTERVALS, "steps between refreshes")
         elif name == "bandits":
-            _add_list(one, "--arms", leading.ARMS, "estimators shown beside the bandits")
-            _add_list(one, "--estimators", leading.BANDITS, "bandits")
+            _add_list(one, "--arms", lead.ARMS, "estimators shown beside the bandits")
+            _add_list(one, "--estimators", lead.BANDITS, "bandits")
         else:
-            _add_list(one, "--estimators", leading.ESTIMATORS, "what is compared")
+            _add_list(one, "--estimators", lead.ESTIMATORS, "what is compared")
         if name == "precision":
             one.add_argument("--window", type=int, default=1_000, help="steps of the rolling mean")
         if name == "lead":
@@ -121,7 +123,11 @@ def _add_bound(kinds: Any) -> None:
         "--exact-seconds", type=float, default=60.0, help="for the exact optimum; 0 leaves it out"
     )
     parser.add_argument(
-        "--exact-links", type=int, default=2_000, help="look for it up to so many links in reach"
+        "--exact-links",
+        type=int,
+        default=2_000,
+        metavar="N",
+        help="look for it up to N links in reach",
     )
     parser.add_argument("--seed", type=int, default=0, help="of random seeds (default: 0)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -156,11 +162,11 @@ def _add_list(parser: Any, option: str, default: Sequence[object], about: str) -
 def run(args: argparse.Namespace, experiment: str) -> int:
     """Run one experiment, and write what came of it."""
     made = _experiment(args, experiment)
-    findings = _conducted(args, made, args.output)
-    if findings is None:
+    results = _conducted(args, made, args.output)
+    if results is None:
         return 130
-    findings.save(args.output / f"{made.name}.parquet")
-    for path in made.report(findings).save(args.output, figures=not args.no_figures):
+    results.save(args.output / f"{made.name}.parquet")
+    for path in made.report(results).save(args.output, figures=not args.no_figures):
         print(path)
     return 0
 
@@ -175,14 +181,14 @@ def _experiment(args: argparse.Namespace, name: str) -> Experiment:
         return steering.refresh(protocol, _numbers("--intervals", args.intervals, int))
     listed = split_list(args.estimators)
     if name == "precision":
-        return following.precision(protocol, listed, args.window)
+        return precision.precision(protocol, listed, args.window)
     if name == "time":
-        return following.timing(protocol, listed)
+        return precision.timing(protocol, listed)
     if name == "lead":
-        return leading.lead(protocol, listed, split_list(args.objectives))
+        return lead.lead(protocol, listed, split_list(args.objectives))
     if name == "bandits":
-        return leading.bandits(protocol, listed, split_list(args.arms))
-    return leading.league(protocol, listed, args.baseline, args.objective)
+        return lead.bandits(protocol, listed, split_list(args.arms))
+    return lead.league(protocol, listed, args.baseline, args.objective)
 
 
 def _protocol(args: argparse.Namespace, defaults: Protocol) -> Protocol:
@@ -205,7 +211,7 @@ def _numbers(option: str, text: str, kind: Callable[[str], Any]) -> list[Any]:
 
 
 def _conducted(args: argparse.Namespace, experiment: Experiment, folder: Path | None) -> Any:
-    """The findings, or nothing when the user stopped it."""
+    """The results, or nothing when the user stopped it."""
     if args.workers is not None and args.workers < 1:
         raise InputError(f"--workers must be 1 or more, not {args.workers}")
     graphs: dict[str, Callable[[], Graph]] = {
@@ -230,12 +236,12 @@ def _conducted(args: argparse.Namespace, experiment: Experiment, folder: Path | 
 def run_compare(args: argparse.Namespace) -> int:
     """Compare estimators, and print the table and the verdict."""
     experiment = comparing(_protocol(args, COMPARE), split_list(args.estimators), args.objective)
-    findings = _conducted(args, experiment, args.output)
-    if findings is None:
+    results = _conducted(args, experiment, args.output)
+    if results is None:
         return 130
-    comparison = compared(findings, args.objective)
+    comparison = compared(results, args.objective)
     if args.output is not None:
-        findings.save(args.output / "compare.parquet")
+        results.save(args.output / "compare.parquet")
         for path in comparison.report.save(args.output):
             print(path, file=sys.stderr)
     if args.json:
@@ -252,14 +258,9 @@ def run_bound(args: argparse.Namespace) -> int:
     graph = Graph.load(args.graph)
     if args.seeds is not None:
         names = [name.strip() for name in args.seeds.split(",") if name.strip()]
-        seeds = graph.indices(list(dict.fromkeys(names)))
+        seeds: Numbers = graph.indices(list(dict.fromkeys(names)))
     else:
-        eligible = int((graph.scores > 0).sum())
-        if not 0 < args.random_seeds <= eligible:
-            raise InputError(
-                f"cannot draw {args.random_seeds} seeds: {eligible} nodes have a positive score"
-            )
-        seeds = draw(graph, args.random_seeds, 0.0, args.seed)
+        seeds = draw_seeds(graph, args.random_seeds, args.seed)
     if not len(seeds):
         raise InputError("a bound needs at least one seed")
     found = bound(

@@ -10,9 +10,9 @@ from typing import Any
 
 from sonde.cli.ask import names_from
 from sonde.errors import InputError
-from sonde.peers import Peer, Shelf
+from sonde.peers import Peer, SharedFolder
 from sonde.peers.peer import GOSSIP
-from sonde.peers.shelf import PROFILE
+from sonde.peers.shared_folder import PROFILE
 from sonde.sources.peers.source import peer_named
 
 _EPILOG = """examples:
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"--words must be 0 or more, not {args.words}")
     peer_named(f"[{args.host}]:1" if ":" in args.host else f"{args.host}:1")
     peer = Peer(
-        Shelf(args.folder, args.words),
+        SharedFolder(args.folder, args.words),
         [name.strip() for name in names_from(args.neighbours)],
         host=args.host,
         port=args.port,

@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from sonde.cli.known import known_of
 from sonde.errors import InputError
 from sonde.seeds import (
     Amounts,
-    Known,
+    ComparisonPlan,
+    KnownGraph,
     Method,
-    Plan,
     compare,
     listing,
     refresh,
@@ -26,12 +25,12 @@ from sonde.seeds import (
     select_by_site,
     worth,
 )
-from sonde.seeds.comparison import Site
-from sonde.seeds.figures import draw
+from sonde.seeds.comparison import ComparedSite
+from sonde.seeds.comparison_report import draw, report
+from sonde.seeds.from_run import known_of
 from sonde.seeds.methods import ALL, NAMES
 from sonde.seeds.network import Nodes
 from sonde.seeds.sites import split
-from sonde.seeds.tables import report
 
 _SELECT = """examples:
   sonde seeds graph/ -k 50 --hops 5 --method maxweight:2
@@ -150,7 +149,7 @@ def run_compare(args: argparse.Namespace) -> int:
     methods = ALL if args.methods == "all" else tuple(args.methods.split(","))
     at_seeds = min(5, max(args.k)) if args.at_seeds is None else args.at_seeds
     at_hops = min(5, max(args.hops)) if args.at_hops is None else args.at_hops
-    plan = Plan(
+    plan = ComparisonPlan(
         tuple(Method.parse(method) for method in methods),
         args.k,
         args.hops,
@@ -247,23 +246,23 @@ def _add_workers(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workers", type=_count, help="processes for sites (default: the cores)")
 
 
-def _load(folder: Path, args: argparse.Namespace) -> tuple[Known, Nodes, Amounts]:
+def _load(folder: Path, args: argparse.Namespace) -> tuple[KnownGraph, Nodes, Amounts]:
     """A graph, the nodes that can be seeds, and what those are worth."""
     known = known_of(folder)
     columns = {flag: getattr(args, flag) for flag in _FLAGS}
     return known, *worth(known, args.value, unique=args.unique, **columns)
 
 
-def _sites(folder: Path, args: argparse.Namespace) -> list[Site]:
+def _sites(folder: Path, args: argparse.Namespace) -> list[ComparedSite]:
     known, nodes, amounts = _load(folder, args)
     network = known.network.within(nodes)
     values = np.asarray(amounts.units * amounts.unit, dtype=np.float64)
     if args.per_site is None:
-        parts = [Site(folder.name or str(folder), network, values)]
+        parts = [ComparedSite(folder.name or str(folder), network, values)]
     else:
         own = known.sites(args.per_site).among(nodes)
         parts = [
-            Site(name, part.network, values[part.nodes])
+            ComparedSite(name, part.network, values[part.nodes])
             for name, part in zip(own.names, split(network, own), strict=True)
         ]
     return [part for part in parts if part.network.nodes >= args.min_pages]

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from sonde import kernels
 from sonde.errors import GraphError, InputError
-from sonde.estimators import DEFAULT
-from sonde.report.harvest import harvest_chart
+from sonde.estimators import DEFAULT, compiled
+from sonde.figures import harvest_chart
 from sonde.simulation import Simulation, simulate
 from sonde.sources.graph import Graph
 
@@ -63,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     """Simulate, and print what came of it."""
     if args.repeat is not None and args.repeat < 1:
         raise InputError(f"--repeat must be 1 or more, not {args.repeat}")
-    if args.engine == "compiled" and not kernels.compiled():
+    if args.engine == "compiled" and not compiled():
         print("sonde: the kernels are not compiled: slow (see sonde doctor)", file=sys.stderr)
     graph = Graph.load(args.graph)
     seeds = None if args.seeds is None else _seed_names(graph, args.seeds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import sys
 import time
@@ -16,9 +17,9 @@ from sonde.cli._signals import heeding_signals
 from sonde.crawling.crawler import new_loop
 from sonde.durations import seconds_from
 from sonde.store.reader import RunReader
-from sonde.store.standings import Standing, Standings
-from sonde.track import STOPS, LiveTracker, Looked, Ranked
+from sonde.track import STOPS, LiveTracker, RankingUpdated, TrackedVisit
 from sonde.track.plan import EXPANSIONS
+from sonde.track.tracked_run import RankedPage, TrackedRun
 
 _EPILOG = """examples:
   sonde track run/ --top 500 --window 7d --per-hour 200
@@ -56,7 +57,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     what.add_argument("--recrawl", choices=RECRAWLS, help="how old pages are chosen (bandit)")
     what.add_argument("--share", type=float, metavar="P", help="of visits to new pages (0.5)")
     what.add_argument("--seed", type=int, metavar="N", help="of the dice")
-    what.add_argument("--most", type=_count, metavar="N", help="pages kept in mind (1000000)")
+    what.add_argument("--most", type=_count, metavar="N", help="pages kept in memory (1000000)")
 
     cost = parser.add_argument_group("what it may cost")
     cost.add_argument("--per-hour", type=_count, metavar="N", help="requests (200)")
@@ -82,11 +83,11 @@ def run(args: argparse.Namespace) -> int:
     """Track, or say how it stands."""
     if args.status or args.list:
         with RunReader(args.run_folder) as reader:
-            standings = Standings(reader)
+            tracked = TrackedRun(reader)
             if args.list:
-                _print_list(standings, as_json=args.json)
+                _print_list(tracked, as_json=args.json)
             else:
-                _print_status(standings, as_json=args.json)
+                _print_status(tracked, as_json=args.json)
         return 0
     given = {name: value for name in _PLAN if (value := getattr(args, name)) is not None}
     if args.window is not None:
@@ -100,12 +101,8 @@ def run(args: argparse.Namespace) -> int:
         plan=given,
         **settings,
     )
-    loop = new_loop()
-    try:
-        reason = loop.run_until_complete(_watched(tracker))
-    finally:
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.close()
+    with asyncio.Runner(loop_factory=new_loop) as runner:
+        reason = runner.run(_watched(tracker))
     words = STOPS.get(reason, reason)
     print(f"{tracker.requests:,} requests so far: {words}", file=sys.stderr)
     return 130 if reason in ("interrupted", "cut") else 0
@@ -119,8 +116,8 @@ async def _watched(tracker: LiveTracker) -> str:
 class _Json:
     """One JSON object a line on standard output."""
 
-    def heard(self, event: Looked | Ranked) -> None:
-        kind = "visit" if isinstance(event, Looked) else "ranking"
+    def heard(self, event: TrackedVisit | RankingUpdated) -> None:
+        kind = "visit" if isinstance(event, TrackedVisit) else "ranking"
         print(json.dumps({"event": kind, **asdict(event)}), flush=True)
 
 
@@ -132,8 +129,8 @@ class _Lines:
         self._visits = 0
         self._unchanged = 0
 
-    def heard(self, event: Looked | Ranked) -> None:
-        if isinstance(event, Ranked):
+    def heard(self, event: TrackedVisit | RankingUpdated) -> None:
+        if isinstance(event, RankingUpdated):
             if event.entered or event.left:
                 print(
                     f"ranking: {len(event.entered):,} entered, {len(event.left):,} left",
@@ -154,8 +151,8 @@ class _Lines:
             )
 
 
-def _print_status(standings: Standings, *, as_json: bool) -> None:
-    status = standings.status()
+def _print_status(tracked: TrackedRun, *, as_json: bool) -> None:
+    status = tracked.status()
     if as_json:
         print(json.dumps(asdict(status)))
         return
@@ -180,25 +177,25 @@ def _print_status(standings: Standings, *, as_json: bool) -> None:
     )
 
 
-def _print_list(standings: Standings, *, as_json: bool) -> None:
+def _print_list(tracked: TrackedRun, *, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(standings.as_json()))
+        print(json.dumps(tracked.as_json()))
         return
     heads = (">rank", ">cited", "url", "title", "last citation")
-    print_table(heads, [_row(standing) for standing in standings.ranking(1)])
-    for change in standings.changes()[:_SHOWN]:
+    print_table(heads, [_row(page) for page in tracked.ranking(1)])
+    for change in tracked.changes()[:_SHOWN]:
         why = f" ({change.why})" if change.why else ""
         print(f"{_moment(change.time)} {change.change}: {harmless(change.url)}{why}")
 
 
-def _row(standing: Standing) -> tuple[str, ...]:
-    latest = standing.evidence[0] if standing.evidence else None
+def _row(page: RankedPage) -> tuple[str, ...]:
+    latest = page.evidence[0] if page.evidence else None
     when = "" if latest is None else _moment(latest.dated or latest.last_seen)
     return (
-        f"{standing.rank:,}",
-        f"{standing.cited:,}",
-        standing.url,
-        harmless(standing.title, 40),
+        f"{page.rank:,}",
+        f"{page.cited:,}",
+        page.url,
+        harmless(page.title, 40),
         when,
     )
 

@@ -247,7 +247,7 @@ class Driver:
         interrupt = False
         try:
             outcome = await self.source.visit(allowance.lease.node, allowance)
-            if self.hooks.forgotten.digests:
+            if self.hooks.forgotten is not None:
                 outcome = self.hooks.forgotten.left_out(outcome)
         except asyncio.CancelledError:
             held = self.explorer.driver.held(allowance.lease)

@@ -9,7 +9,7 @@ from sonde.crawling.retelling import visits_of
 from sonde.net.exchange import Exchange
 from sonde.protocols import KeptPage, Value
 from sonde.records import Node, Visit
-from sonde.store.codec import unpack_text
+from sonde.store.log import unpack_text
 from sonde.store.run import Run
 from sonde.store.warc import WarcWriter
 from sonde.store.warcreader import Archived, read_archived

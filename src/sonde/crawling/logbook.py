@@ -24,9 +24,18 @@ from sonde.link_columns import LinkColumns
 from sonde.protocols import DROPPED, LEASED, VISITED, WAITING
 from sonde.records import Failure, Group, Lease, Link, Node, Outcome, Spend, Visit
 from sonde.sources.facts import PageFacts, PageVisit
-from sonde.store.checkpoints import Arrays, facts_from_array, facts_to_array
-from sonde.store.codec import pack_places, pack_targets, pack_text, pack_words, units_of
-from sonde.store.history import nodes_since, open_leases
+from sonde.store.log import (
+    Arrays,
+    facts_from_array,
+    facts_to_array,
+    nodes_since,
+    open_leases,
+    pack_places,
+    pack_targets,
+    pack_text,
+    pack_words,
+    units_of,
+)
 from sonde.store.run import Run
 
 _MOST_DEEP = 65_535

@@ -11,7 +11,7 @@ from sonde.crawling.events import Progress, Settled
 from sonde.crawling.retelling import Entry, Nodes
 from sonde.explorer import Explorer
 from sonde.records import Failure, Skip, Visit
-from sonde.store.checkpoints import Arrays, facts_from_array, facts_to_array
+from sonde.store.log import Arrays, facts_from_array, facts_to_array
 
 _BEST = 10
 _RATE_OVER = 10.0  # seconds

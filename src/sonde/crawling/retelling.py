@@ -21,20 +21,24 @@ from typing import Any, Protocol
 import numpy as np
 
 from sonde.budgets import Budget
-from sonde.crawling.settings import SETTINGS, Settings
+from sonde.crawling.settings import Settings
 from sonde.errors import InputError
 from sonde.explorer import Explorer, Opinion
 from sonde.link_columns import LinkColumns, UrlPlace
 from sonde.records import Failure, Group, Lease, Link, Node, Outcome, Skip, Spend, Visit
-from sonde.store.checkpoints import Arrays, facts_from_array, facts_to_array
-from sonde.store.codec import spend_of, unpack_measures, unpack_words
-from sonde.store.history import (
+from sonde.store.log import (
+    Arrays,
     LeaseRow,
     LogRow,
     NodeRow,
+    facts_from_array,
+    facts_to_array,
     node_count,
     nodes_since,
     rows_since,
+    spend_of,
+    unpack_measures,
+    unpack_words,
 )
 from sonde.store.reader import RunReader
 from sonde.store.run import Run
@@ -304,8 +308,7 @@ def request_limit(run: RunReader) -> int | None:
 
 def settings_of(run: RunReader) -> Settings:
     """What the run was told; what it keeps besides settings is left out."""
-    config = run.meta("config") or {}
-    return Settings.of({name: value for name, value in config.items() if name in SETTINGS})
+    return Settings.kept(run.meta("config") or {})
 
 
 def explorer_of_run(run: RunReader) -> Explorer:
@@ -316,8 +319,9 @@ def explorer_of_run(run: RunReader) -> Explorer:
 
 def moments(
     run: RunReader, node: int, *, before: int | None = None, from_start: bool = False
-) -> list[Moment]:
-    """How the opinion of a node changed, as long as it was on the frontier.
+) -> tuple[list[Moment], int]:
+    """How the opinion of a node changed, as long as it was on the frontier, and the visits after
+    which that begins.
 
     The log is told up to the position `before`, or to its end, from the nearest checkpoint or from
     its start. The last moment is the state then; only it, and those at which the node was asked,
@@ -330,6 +334,7 @@ def moments(
         nodes = Nodes(run.database, grouped=explorer.driver.grouped, named=False)
         parts = Parts(explorer)
         since = 0 if from_start else parts.restore(run, nodes, before)
+        restored = explorer.visits
         for entry in parts.retell(run, nodes, since, before):
             if changed is not None:
                 found += _moment(explorer, node, changed, ranked=False)
@@ -342,7 +347,7 @@ def moments(
         raise InputError(f"{run.folder}: cannot be read: {error}") from None
     if changed is not None:
         found += _moment(explorer, node, changed, ranked=False)
-    return found + _moment(explorer, node, None, ranked=True)
+    return found + _moment(explorer, node, None, ranked=True), restored
 
 
 def _moment(explorer: Explorer, node: int, because: int | None, *, ranked: bool) -> list[Moment]:

@@ -19,7 +19,7 @@ import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict, TypeVar
 
 from sonde.budgets import Budget, planned_requests
 from sonde.durations import seconds_from
@@ -219,6 +219,11 @@ class Settings:
         return read_options(cls, values, where, spelt=_SPELT)
 
     @classmethod
+    def kept(cls, config: Mapping[str, Any]) -> Settings:
+        """The settings among all that a run keeps of what it was made of."""
+        return kept_fields(cls, {name: config[name] for name in SETTINGS if name in config})
+
+    @classmethod
     def told(cls, values: Mapping[str, Any], where: str = "settings") -> Settings:
         """Settings as a call gives them: some may be objects."""
         objects = objects_in(values)
@@ -330,6 +335,19 @@ class CrawlSettings(ResumeSettings, total=False):
     max_size: int
     pages: bool
     text: bool
+
+
+_Kept = TypeVar("_Kept")
+
+
+def kept_fields(cls: type[_Kept], values: Mapping[str, Any]) -> _Kept:
+    """A dataclass of settings or options from what a run keeps of it: it was checked before."""
+    return cls(
+        **{
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in values.items()
+        }
+    )
 
 
 def objects_in(values: Mapping[str, Any]) -> dict[str, Any]:

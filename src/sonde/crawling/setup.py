@@ -19,12 +19,12 @@ from sonde.crawling.settings import (
     SETTINGS,
     Settings,
     heeded,
+    kept_fields,
     objects_in,
     spelt_out,
 )
 from sonde.crawling.source_hooks import SourceHooks
 from sonde.errors import InputError
-from sonde.explorer import Explorer
 from sonde.net.client_settings import ClientSettings, client_settings
 from sonde.protocols import Keeper, Source
 from sonde.records import Failure, Lease, Spend
@@ -105,13 +105,13 @@ class CrawlRequest:
             "kind": {"grouped": self.kind.grouped, "nouns": list(self.kind.nouns)},
         }
 
-    def session(self, run: Run, explorer: Explorer | None = None) -> Session:
-        """All pieces, put together over a run, with an explorer of its own if none is given."""
+    def session(self, run: Run) -> Session:
+        """All pieces, put together over a run."""
         settings = self.settings
         hold = Spend(requests=1)
         if settings.bytes is not None:
             hold = Spend(requests=1, bytes=settings.size_limit + 8 * HEAD)
-        explorer = explorer or explorer_of(settings, grouped=self.kind.grouped)
+        explorer = explorer_of(settings, grouped=self.kind.grouped)
         logbook = Logbook(explorer, run, hold)
         keeper: Keeper = RunKeeper(run, self.kind.tables)
         if self.pseudonyms is not None:
@@ -132,7 +132,8 @@ class CrawlRequest:
         source = self.kind.make(self.options, context)
         if self.pseudonyms is not None:
             source = Pseudonymous(source, self.pseudonyms)
-        forgotten = Forgotten.of(run.meta("forgotten"))
+        kept = run.meta("forgotten")
+        forgotten = None if kept is None else Forgotten.of(kept)
         meter = ProgressMeter(logbook.explorer, settings.harvest_over)
         logbook.parts.add("progress", meter)
         hooks = SourceHooks(source, run.journal, forgotten, archive)
@@ -262,52 +263,28 @@ def resumed_run(
         raise
 
 
-def opened_run(path: str | Path, kind: Kind[Any], settings: Mapping[str, Any]) -> Session:
-    """Open a run for the sake of its source, which another kind than its own may make: its
-    explorer is told nothing, and leases nothing."""
-    run = Run.open(path)
-    try:
-        if run.config["source"] != kind.name:
-            raise InputError(
-                f"{path}: not a crawl of the Web: its source is {run.config['source']}"
-            )
-        if run.power_lost and not run.meta("track_open"):
-            raise InputError(
-                f"{path}: the machine went down during the crawl: resume it first, so that the"
-                " requests that may have left are booked"
-            )
-        run.journal.sent = run.journal.reserved
-        told = {**settings, "scorer": lambda page: 0.0}
-        request = _request_of(run, path, None, {}, told, kind)
-        session = request.session(run, Explorer("deg", grouped=kind.grouped))
-        session.notice = session.hooks.recall()
-        return session
-    except BaseException:
-        run.close()
-        raise
-
-
 def _request_of(
     run: Run,
     path: str | Path,
     source: Source | None,
     options: Mapping[str, Any],
     settings: Mapping[str, Any],
-    made_by: Kind[Any] | None = None,
 ) -> CrawlRequest:
     """What a run was made for, with what is told anew."""
     config = run.config
     seeds, name = config["seeds"], config["source"]
     if name == "custom" and source is None:
         raise InputError(f"{path}: this run was made over a source of its own: give it again")
-    kind = made_by or (CustomKind(source) if name == "custom" else kind_named(name))
+    kind = CustomKind(source) if name == "custom" else kind_named(name)
     told = _kept_settings(run, path, settings)
     for option in options:
         if option.replace("-", "_") not in kind.changeable:
             raise InputError(f"{path}: {option} cannot be changed on resume")
-    kept = {**config["options"], **options}
-    read: Any = read_options(kind.options, kept, str(path), noun="option")
-    request = CrawlRequest(kind, read, told, seeds).equipped()
+    kept: Any = kept_fields(kind.options, config["options"])
+    if options:
+        given = {**as_data(kept), **options}
+        kept = read_options(kind.options, given, str(path), noun="option")
+    request = CrawlRequest(kind, kept, told, seeds).equipped()
     if request.pseudonyms is None:
         return request
     return replace(request, seeds=[request.pseudonyms.revealed(seed) for seed in seeds])
@@ -320,8 +297,8 @@ def _kept_settings(run: Run, path: str | Path, changes: Mapping[str, Any]) -> Se
     for name in told:
         if name not in objects and not (name in SETTINGS and SETTINGS[name].changeable):
             raise InputError(f"{path}: {name} cannot be changed on resume")
-    kept = {name: value for name, value in run.config.items() if name in SETTINGS}
-    return Settings.told({**kept, **told}, str(path))
+    settings = Settings.kept(run.config)
+    return Settings.told(settings.as_data() | told, str(path)) if told else settings
 
 
 @dataclass(frozen=True)

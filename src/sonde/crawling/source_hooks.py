@@ -54,7 +54,7 @@ class SourceHooks:
         self,
         source: Source,
         journal: Journal,
-        forgotten: Forgotten,
+        forgotten: Forgotten | None,
         archive: RunArchive | None = None,
     ) -> None:
         self.source = source

@@ -37,7 +37,7 @@ from sonde.estimators.custom import Custom
 from sonde.estimators.features import FEATURES
 from sonde.estimators.flow import NavigationalRank, Opic
 from sonde.estimators.linear import Feature, LinearNeighbourhood
-from sonde.estimators.model_kernels import load_kernels
+from sonde.estimators.model_kernels import compiled, load_kernels
 from sonde.estimators.ridge import Hurdle, LinearUcb, PosteriorSampling, Ridge
 from sonde.estimators.significance import UrlSignificance
 from sonde.estimators.spec import DEFAULT, estimator_from, split_list
@@ -71,6 +71,7 @@ __all__ = [
     "UrlSignificance",
     "VariableEpsilonFirst",
     "build_model",
+    "compiled",
     "estimator_from",
     "load_kernels",
     "split_list",

@@ -199,6 +199,22 @@ class ModelKernels(Protocol):
         refresh: int,
         scoring: int = -1,
     ) -> tuple[p.Numbers, p.Floats, p.Floats, p.Floats]: ...
+    def begin(
+        self, model: p.Model, scores: p.Floats, indptr: p.Numbers, seeds: list[int]
+    ) -> None: ...
+    def follow(
+        self,
+        model: p.Model,
+        scores: p.Floats,
+        values: p.Floats,
+        indptr: p.Numbers,
+        sequence: p.Numbers,
+    ) -> p.Numbers: ...
+
+
+def compiled() -> bool:
+    """Whether the kernels were compiled when this package was installed."""
+    return kernels.compiled()
 
 
 @cache

@@ -25,14 +25,11 @@ from typing import Any
 import numpy as np
 
 from sonde.errors import InputError
-from sonde.kernels.graphs.dominance import dominators
-from sonde.kernels.graphs.lagrangian import closed, price_in, relaxed, slack
-from sonde.kernels.graphs.paths import Walker
-from sonde.lab.crawls import Crawl
 from sonde.lab.exact import exact
-from sonde.lab.territory import Numbers, Territory
-from sonde.protocols import Floats
+from sonde.protocols import Floats, Numbers
+from sonde.simulation import simulate
 from sonde.sources.graph import Graph
+from sonde.sources.graph.reachable import DominatorTree, Reachable
 
 
 @dataclass(frozen=True)
@@ -101,26 +98,26 @@ def bound(
         seconds[name] = round(time.perf_counter() - start, 3)
         return result
 
-    territory: Territory = timed("reach", lambda: Territory.of(graph, seeds, budget, objective))
+    part: Reachable = timed("reach", lambda: Reachable.of(graph, seeds, budget, objective))
     lowers = {
         "oracle": timed("oracle", lambda: oracle_greedy(graph, seeds, budget, objective)),
-        "paths": timed("paths", lambda: path_greedy(territory, longest)),
+        "paths": timed("paths", lambda: path_greedy(part, longest)),
     }
     uppers = {
-        "best": timed("best", lambda: best_values(territory)),
-        "dominators": timed("dominators", lambda: dominator_bound(territory)),
-        "parents": timed("parents", lambda: parent_bound(territory, max(lowers.values()), rounds)),
-        "joint": timed("joint", lambda: joint_bound(territory, max(lowers.values()), rounds)),
+        "best": timed("best", lambda: best_values(part)),
+        "dominators": timed("dominators", lambda: dominator_bound(part)),
+        "parents": timed("parents", lambda: parent_bound(part, max(lowers.values()), rounds)),
+        "joint": timed("joint", lambda: joint_bound(part, max(lowers.values()), rounds)),
     }
     optimum = None
-    if exact_seconds > 0 and len(territory.targets) <= exact_links:
-        found = timed("exact", lambda: exact(territory, exact_seconds))
+    if exact_seconds > 0 and len(part.targets) <= exact_links:
+        found = timed("exact", lambda: exact(part, exact_seconds))
         uppers["exact"] = found.upper
         lowers["exact"] = found.lower
         optimum = found.lower if found.proven else None
     return Bounds(
-        reachable=len(territory),
-        links=len(territory.targets),
+        reachable=len(part),
+        links=len(part.targets),
         budget=budget,
         uppers=uppers,
         lowers=lowers,
@@ -129,70 +126,31 @@ def bound(
     )
 
 
-def best_values(territory: Territory) -> float:
+def best_values(part: Reachable) -> float:
     """The highest values within reach, as many as the budget."""
-    return float(np.sort(territory.values)[::-1][: territory.budget].sum())
+    return float(np.sort(part.values)[::-1][: part.budget].sum())
 
 
-def dominator_bound(territory: Territory) -> float:
+def dominator_bound(part: Reachable) -> float:
     """The Lagrangian bound on the dominator tree, at the best price found."""
-    return DominatorTree(territory).bound(territory.values)[0] if len(territory) else 0.0
-
-
-class DominatorTree:
-    """The dominator tree of a territory, and the best choice closed in it at a price a node."""
-
-    def __init__(self, territory: Territory) -> None:
-        count = len(territory)
-        self.budget = territory.budget
-        self.order, self.idom = dominators(territory.indptr, territory.targets, territory.entries)
-        self._worth, self._sizes = np.zeros(count), np.zeros(count, dtype=np.int64)
-        self._held = np.zeros(count, dtype=np.int8)
-
-    def bound(self, values: Floats, precision: float = 1e-12) -> tuple[float, float, float]:
-        """The lowest bound over prices, and the prices just below and above the best one."""
-        values = np.ascontiguousarray(values[self.order])
-        lowest, low, high, price = np.inf, 0.0, max(float(values.max()), 0.0), 0.0
-        while True:
-            total, size = relaxed(self.idom, values, price, self._worth, self._sizes)
-            lowest = min(lowest, price * self.budget + total)
-            # The bound is convex in the price, and falls while the choice exceeds the budget.
-            if size > self.budget:
-                low = price
-            elif price == 0.0:
-                return float(lowest), 0.0, 0.0
-            else:
-                high = price
-            if high - low <= precision * high:
-                return float(lowest), low, high
-            price = (low + high) / 2
-
-    def chosen(self, values: Floats, price: float) -> Numbers:
-        """The nodes of the best closed choice at this price."""
-        relaxed(
-            self.idom, np.ascontiguousarray(values[self.order]), price, self._worth, self._sizes
-        )
-        closed(self.idom, self._worth, self._held)
-        found: Numbers = self.order[np.flatnonzero(self._held)].astype(np.int64)
-        return found
+    return DominatorTree(part).bound(part.values)[0] if len(part) else 0.0
 
 
 class Descent:
     """Multipliers on "a visited node has a visited parent", improved by subgradients."""
 
-    def __init__(self, territory: Territory, target: float) -> None:
-        self.territory = territory
+    def __init__(self, part: Reachable, target: float) -> None:
+        self.part = part
         self.target = target  # a crawl of this value is known
-        self.multipliers = np.zeros(len(territory))
-        self.reduced = np.array(territory.values)
+        self.multipliers = np.zeros(len(part))
+        self.reduced = np.array(part.values)
         self.lowest = np.inf
         self._pace, self._since = 1.0, 0
 
     def slack(self, chosen: Numbers) -> Floats:
         """By how much each node's rule is kept or broken by a choice."""
-        surplus = np.zeros(len(self.territory))
-        slack(self.territory.indptr, self.territory.targets, chosen, surplus)
-        surplus[: self.territory.entries] = 0.0  # the seeds are their parents
+        surplus = self.part.parent_surplus(chosen)
+        surplus[: self.part.entries] = 0.0  # the seeds are their parents
         return surplus
 
     def step(self, value: float, surplus: Floats) -> bool:
@@ -209,22 +167,16 @@ class Descent:
             return False
         self.multipliers -= self._pace * (value - self.target) / length * surplus
         np.maximum(self.multipliers, 0.0, out=self.multipliers)
-        price_in(
-            self.territory.indptr,
-            self.territory.targets,
-            self.territory.values,
-            self.multipliers,
-            self.reduced,
-        )
+        self.part.price_in(self.multipliers, self.reduced)
         return True
 
 
-def parent_bound(territory: Territory, target: float, rounds: int = 200) -> float:
-    """The predecessor Lagrangian after so many subgradients, aimed at a known crawl's value."""
-    budget = territory.budget
-    if not len(territory) or not budget:
+def parent_bound(part: Reachable, target: float, rounds: int = 200) -> float:
+    """The predecessor Lagrangian after a number of subgradients, aimed at a known crawl's value."""
+    budget = part.budget
+    if not len(part) or not budget:
         return 0.0
-    descent = Descent(territory, target)
+    descent = Descent(part, target)
     for _ in range(rounds + 1):
         reduced = descent.reduced
         chosen = np.argpartition(-reduced, budget - 1)[:budget]
@@ -234,23 +186,23 @@ def parent_bound(territory: Territory, target: float, rounds: int = 200) -> floa
     return float(descent.lowest)
 
 
-def joint_bound(territory: Territory, target: float, rounds: int = 50) -> float:
+def joint_bound(part: Reachable, target: float, rounds: int = 50) -> float:
     """Both at once: the dominator-tree bound on the values that the multipliers leave.
 
     Its choice at the best price has the budget's size only between two prices, one that takes too
     many nodes and one that takes few enough: the subgradient lies in the same place between theirs.
     """
-    if not len(territory) or not territory.budget:
+    if not len(part) or not part.budget:
         return 0.0
-    descent, tree = Descent(territory, target), DominatorTree(territory)
+    descent, tree = Descent(part, target), DominatorTree(part)
     for _ in range(rounds + 1):
         value, low, high = tree.bound(descent.reduced, 1e-6)
         few = tree.chosen(descent.reduced, high)
         many = tree.chosen(descent.reduced, low)
         surplus = descent.slack(few)
         if len(many) > len(few):
-            part = (territory.budget - len(few)) / (len(many) - len(few))
-            surplus += np.clip(part, 0.0, 1.0) * (descent.slack(many) - surplus)
+            between = (part.budget - len(few)) / (len(many) - len(few))
+            surplus += np.clip(between, 0.0, 1.0) * (descent.slack(many) - surplus)
         if not descent.step(value, surplus):
             break
     return float(descent.lowest)
@@ -258,15 +210,12 @@ def joint_bound(territory: Territory, target: float, rounds: int = 50) -> float:
 
 def oracle_greedy(graph: Graph, seeds: Numbers, budget: int, objective: str) -> float:
     """The gain of the crawl that always takes the frontier's best node."""
-    gains, _ = Crawl("oracle", objective=objective).gains(graph, seeds, budget, seed=0)
-    return float(gains.sum())
+    crawl = simulate(
+        graph, seed_numbers=seeds, estimator="oracle", objective=objective, budget=budget
+    )
+    return float(crawl.gains.sum())
 
 
-def path_greedy(territory: Territory, longest: int) -> float:
+def path_greedy(part: Reachable, longest: int) -> float:
     """The gain of the crawl that always adds the path with the best mean value."""
-    if not len(territory):
-        return 0.0
-    by_value, targets = territory.by_value()
-    walker: Any = Walker(territory.indptr, targets, territory.values, by_value)
-    order = walker.crawl(territory.entries, territory.budget, longest)
-    return float(territory.values[order].sum())
+    return float(part.values[part.path_greedy(longest)].sum())

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from sonde import extras
-from sonde.kernels.graphs.dominance import dominators, reach
-from sonde.lab.territory import Numbers, Territory
-from sonde.protocols import Floats
+from sonde.protocols import Floats, Numbers
+from sonde.sources.graph.reachable import Reachable, within_hops
 
 
 @dataclass(frozen=True)
@@ -29,15 +28,15 @@ class Exact:
     proven: bool
 
 
-def exact(territory: Territory, seconds: float) -> Exact:
+def exact(part: Reachable, seconds: float) -> Exact:
     """The optimum over all crawls, or what is known of it when the time is up."""
-    count, budget = len(territory), territory.budget
+    count, budget = len(part), part.budget
     if count == 0 or budget == 0:
         return Exact(0.0, 0.0, np.zeros(0, dtype=np.int64), True)
-    optimize, sparse = (extras.scipy(part, "the exact optimum") for part in ("optimize", "sparse"))
-    sources = np.repeat(np.arange(count), np.diff(territory.indptr))
-    targets = territory.targets.astype(np.int64)
-    links, entries = len(targets), territory.entries
+    optimize, sparse = (extras.scipy(name, "the exact optimum") for name in ("optimize", "sparse"))
+    sources = np.repeat(np.arange(count), np.diff(part.indptr))
+    targets = part.targets.astype(np.int64)
+    links, entries = len(targets), part.entries
     flows = links + entries  # along links, then from the seeds to entries
     columns = count + flows
     link_columns = count + np.arange(links)
@@ -66,7 +65,7 @@ def exact(territory: Territory, seconds: float) -> Exact:
         np.concatenate([ones(count - entries), -ones(len(inner))]),
         count - entries,
     )
-    order, idom = dominators(territory.indptr, territory.targets, entries)
+    order, idom = part.dominators()
     below = np.flatnonzero(idom >= 0)
     dominance = matrix(
         np.concatenate([np.arange(len(below))] * 2),
@@ -76,40 +75,40 @@ def exact(territory: Territory, seconds: float) -> Exact:
     )
     size = matrix(np.zeros(count, dtype=np.int64), np.arange(count), ones(count), 1)
     rows = [(balance, 0.0, 0.0), (size, 0.0, float(budget))]
-    for part in (through, parents, dominance):
-        if part.shape[0]:
-            rows.append((part, -np.inf, 0.0))
+    for matrix_rows in (through, parents, dominance):
+        if matrix_rows.shape[0]:
+            rows.append((matrix_rows, -np.inf, 0.0))
     found = optimize.milp(
-        np.concatenate([-territory.values, np.zeros(flows)]),
+        np.concatenate([-part.values, np.zeros(flows)]),
         constraints=[optimize.LinearConstraint(*row) for row in rows],
         integrality=np.concatenate([ones(count), np.zeros(flows)]),
         bounds=optimize.Bounds(0, np.concatenate([ones(count), np.full(flows, float(budget))])),
         options={"time_limit": seconds, "mip_rel_gap": 0.0},
     )
-    taken = np.zeros(0, dtype=np.int64)
+    taken: Numbers = np.zeros(0, dtype=np.int64)
     if found.x is not None:
-        taken = _connected(territory, np.flatnonzero(found.x[:count] > 0.5))
-    lower = float(territory.values[taken].sum())
-    everything = float(np.sort(territory.values)[::-1][:budget].sum())
+        taken = _connected(part, np.flatnonzero(found.x[:count] > 0.5))
+    lower = float(part.values[taken].sum())
+    everything = float(np.sort(part.values)[::-1][:budget].sum())
     dual = getattr(found, "mip_dual_bound", None)
     upper = everything if dual is None else min(everything, -float(dual))
     upper = max(upper, lower)
     proven = found.status == 0 and upper - lower <= 1e-6 * max(1.0, upper)
-    return Exact(lower if proven else upper, lower, territory.nodes[taken].astype(np.int64), proven)
+    return Exact(lower if proven else upper, lower, part.nodes[taken].astype(np.int64), proven)
 
 
-def _connected(territory: Territory, taken: Numbers) -> Numbers:
+def _connected(part: Reachable, taken: Numbers) -> Numbers:
     """Those of the taken nodes that the seeds reach through taken nodes: all, but for rounding."""
-    held = np.zeros(len(territory), dtype=np.bool_)
+    held = np.zeros(len(part), dtype=np.bool_)
     held[taken] = True
-    sources = np.repeat(np.arange(len(territory)), np.diff(territory.indptr))
-    kept = held[sources] & held[territory.targets]
+    sources = np.repeat(np.arange(len(part)), np.diff(part.indptr))
+    kept = held[sources] & held[part.targets]
     # A further node stands for the seeds.
-    root = len(territory)
-    starts = taken[taken < territory.entries]
+    root = len(part)
+    starts = taken[taken < part.entries]
     degrees = np.append(np.bincount(sources[kept], minlength=root), len(starts))
     indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
-    targets = np.concatenate([territory.targets[kept], starts]).astype(np.int32)
-    order, _ = reach(indptr, targets, np.array([root], dtype=np.int64), root + 1)
+    targets = np.concatenate([part.targets[kept], starts]).astype(np.int32)
+    order, _ = within_hops(indptr, targets, np.array([root], dtype=np.int64), root + 1)
     found: Numbers = order.astype(np.int64)
     return found

@@ -1,6 +1,6 @@
 """A query that spreads through a recorded overlay, beside one crawl that sees everything.
 
-The same purses that real peers hold are driven here by an agenda of events: a message takes one
+The same shares that real peers hold are driven here by an agenda of events: a message takes one
 unit of time to arrive and one to be answered, and of two at the same time the one sent first comes
 first. So a run is repeated bit for bit, and its time can be compared with that of a crawl.
 """
@@ -13,12 +13,11 @@ from dataclasses import dataclass, field
 
 from sonde.errors import InputError
 from sonde.estimators import estimator_from
-from sonde.lab.protocol import draw
-from sonde.peers.purse import WIDTH, Purse
-from sonde.peers.spending import met as met_by
-from sonde.simulation import simulate
+from sonde.peers.query import recently_met
+from sonde.peers.share import WIDTH, Share
+from sonde.simulation import draw_seeds, simulate
 from sonde.sources.graph import Graph
-from sonde.sources.peers.wire import Spread
+from sonde.sources.peers.messages import SpreadAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ class SimulatedGossip:
 class _Stay:
     """A query's stay at one peer; ``sender`` is 0 for whoever started it."""
 
-    purse: Purse
+    share: Share
     node: int
     sender: int
     answers: list[tuple[str, float, tuple[str, ...]]] = field(default_factory=list)
@@ -55,37 +54,39 @@ def simulate_gossip(
     estimator_from(estimator)
     if budget < 0 or width < 1 or not seeds:
         raise InputError("a query needs a seed, a budget of 0 or more and a width of 1 or more")
-    start = Purse(
+    start = Share(
         budget, "", 0.0, [(str(seed), 0.0) for seed in seeds], estimator="bfs", width=len(seeds)
     )
     stays = [_Stay(start, -1, -1)]
     met: dict[int, int] = {}
-    agenda: list[tuple[int, int, int, int, int, Spread | None]] = []
+    agenda: list[tuple[int, int, int, int, int, SpreadAnswer | None]] = []
     time = number = repeated = 0
 
     def send(stay: int, now: int) -> None:
         """Whatever a stay has to send; its own answer once nothing is waited for."""
         nonlocal number
         here = stays[stay]
-        for order in here.purse.orders():
+        for handover in here.share.handovers():
             number += 1
-            heapq.heappush(agenda, (now + 1, number, stay, int(order.name), order.share, None))
-        if here.purse.over and here.sender >= 0:
-            found = [*here.answers, *((n, *rest) for n, rest in here.purse.answers.items())]
-            spread = Spread(here.purse.sent, here.purse.lost, tuple(found))
+            heapq.heappush(
+                agenda, (now + 1, number, stay, int(handover.name), handover.messages, None)
+            )
+        if here.share.over and here.sender >= 0:
+            found = [*here.answers, *((n, *rest) for n, rest in here.share.answers.items())]
+            spread = SpreadAnswer(here.share.sent, here.share.lost, tuple(found))
             number += 1
             heapq.heappush(agenda, (now + 1, number, here.sender, here.node, -1, spread))
 
     send(0, 0)
     while agenda:
-        time, _, stay, node, share, spread = heapq.heappop(agenda)
+        time, _, stay, node, messages, spread = heapq.heappop(agenda)
         if spread is not None:
-            stays[stay].purse.answered(str(node), spread)
+            stays[stay].share.answered(str(node), spread)
             send(stay, time)
         elif node in met:
             repeated += 1
             number += 1
-            heapq.heappush(agenda, (time + 1, number, stay, node, -1, Spread(0, 0, ())))
+            heapq.heappush(agenda, (time + 1, number, stay, node, -1, SpreadAnswer(0, 0, ())))
         else:
             met[node] = len(stays)
             part = slice(graph.indptr[node], graph.indptr[node + 1])
@@ -95,11 +96,17 @@ def simulate_gossip(
                 strict=True,
             )
             score = float(graph.scores[node])
-            known = met_by(stays[stay].purse.known)
-            purse = Purse(
-                share, str(node), score, neighbours, known=known, estimator=estimator, width=width
+            known = recently_met(stays[stay].share.known)
+            share = Share(
+                messages,
+                str(node),
+                score,
+                neighbours,
+                known=known,
+                estimator=estimator,
+                width=width,
             )
-            stays.append(_Stay(purse, node, stay, [(str(node), score, ())]))
+            stays.append(_Stay(share, node, stay, [(str(node), score, ())]))
             send(len(stays) - 1, time)
     return SimulatedGossip(
         visited=tuple(met),
@@ -111,7 +118,7 @@ def simulate_gossip(
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class QueryForm:
     """One way to spend the same budget, over several sets of seeds. ``width`` is 0 for the crawl
     that sees everything and asks one peer after the other."""
 
@@ -132,22 +139,17 @@ def compare_forms(
     budget: int,
     repeat: int,
     seed: int = 0,
-) -> list[Form]:
+) -> list[QueryForm]:
     """Both forms from the same seeds, seeds included in the budget, for every estimator."""
-    eligible = int((graph.scores > 0).sum())
-    if not 0 < random_seeds <= eligible:
-        raise InputError(
-            f"cannot draw {random_seeds} seeds: {eligible} nodes have a positive score"
-        )
     if budget < random_seeds or repeat < 1 or min(widths, default=1) < 1:
         raise InputError("a comparison needs a budget beyond the seeds, 1 run, and widths from 1")
-    starts = [draw(graph, random_seeds, 0.0, seed + number).tolist() for number in range(repeat)]
+    starts = [draw_seeds(graph, random_seeds, seed + number) for number in range(repeat)]
     forms = []
     for estimator in estimators:
         runs = [
             simulate(
                 graph,
-                seeds=[graph.name(start) for start in seeds],
+                seed_numbers=seeds,
                 estimator=estimator,
                 budget=budget - random_seeds,
                 seed=seed + number,
@@ -157,14 +159,16 @@ def compare_forms(
         sent = tuple(len(run.visited) + random_seeds for run in runs)
         totals = tuple(run.total for run in runs)
         nothing = (0,) * repeat
-        forms.append(Form(estimator, 0, totals, sent, nothing, tuple(2 * count for count in sent)))
+        forms.append(
+            QueryForm(estimator, 0, totals, sent, nothing, tuple(2 * count for count in sent))
+        )
         for width in widths:
             spread = [
-                simulate_gossip(graph, seeds, budget, estimator=estimator, width=width)
+                simulate_gossip(graph, seeds.tolist(), budget, estimator=estimator, width=width)
                 for seeds in starts
             ]
             forms.append(
-                Form(
+                QueryForm(
                     estimator,
                     width,
                     tuple(one.total for one in spread),

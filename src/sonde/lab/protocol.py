@@ -8,18 +8,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sonde import kernels
 from sonde.errors import InputError
-from sonde.lab.territory import Numbers, reachable
 from sonde.metrics import checked_threshold
+from sonde.protocols import Numbers
+from sonde.simulation import draw_seeds
 from sonde.sources.graph import Graph
+from sonde.sources.graph.reachable import reachable
 
 MILESTONES = (100, 1_000, 10_000)
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """So many seed graphs of so many nodes that score above a threshold, and so many steps."""
+    """The number of seed graphs, of nodes in each that score above a threshold, and of steps."""
 
     sets: int = 10
     seed_nodes: int = 50
@@ -35,7 +36,7 @@ class Protocol:
 
 
 @dataclass(frozen=True)
-class Setting:
+class CrawlSetting:
     """What became of a protocol on one graph."""
 
     graph: str
@@ -50,7 +51,7 @@ class Setting:
 
     def seeds(self, graph: Graph, number: int) -> Numbers:
         """The seed nodes of one seed graph."""
-        return draw(graph, self.seed_nodes, self.above, self.seed + number)
+        return draw_seeds(graph, self.seed_nodes, self.seed + number, self.above)
 
     @property
     def marks(self) -> Numbers:
@@ -70,17 +71,7 @@ def marks(steps: int) -> Numbers:
     return np.unique(np.maximum(np.rint(kept).astype(np.int64), 1))
 
 
-def draw(graph: Graph, count: int, above: float, seed: int) -> Numbers:
-    """So many of the nodes that score above a threshold, uniformly without replacement."""
-    eligible = np.flatnonzero(graph.scores > above).astype(np.int64)
-    dice = kernels.load("compiled").dice.Dice(seed)
-    for place in range(count):
-        other = place + dice.below(len(eligible) - place)
-        eligible[[place, other]] = eligible[[other, place]]
-    return eligible[:count]
-
-
-def fit(name: str, graph: Graph, protocol: Protocol) -> Setting:
+def fit(name: str, graph: Graph, protocol: Protocol) -> CrawlSetting:
     """The protocol on this graph: at most half the eligible nodes as seeds, and at most half the
     nodes within reach as steps. The notes say what was scaled down."""
     eligible = int(np.count_nonzero(graph.scores > protocol.above))
@@ -94,7 +85,7 @@ def fit(name: str, graph: Graph, protocol: Protocol) -> Setting:
             f"{eligible:,} nodes score above {protocol.above:g}"
         )
     within = min(
-        reachable(graph, draw(graph, seed_nodes, protocol.above, protocol.seed + number))
+        len(reachable(graph, draw_seeds(graph, seed_nodes, protocol.seed + number, protocol.above)))
         for number in range(protocol.sets)
     )
     if within < 1:
@@ -105,7 +96,7 @@ def fit(name: str, graph: Graph, protocol: Protocol) -> Setting:
     steps = min(protocol.steps, max(1, within // 2))
     if steps < protocol.steps:
         notes.append(f"{steps:,} steps instead of {protocol.steps:,}: {within:,} nodes in reach")
-    return Setting(
+    return CrawlSetting(
         graph=name,
         fingerprint=fingerprint(graph),
         sets=protocol.sets,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from sonde import extras
-from sonde.lab.findings import Curves
+from sonde import figures
+from sonde.lab.results import Curves
 from sonde.lab.statistics import half_width
 from sonde.protocols import Floats
 
@@ -20,7 +19,7 @@ PANELS = 6
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """Rows of text under heads; the first column is to the left, the others to the right."""
 
     title: str
@@ -78,17 +77,10 @@ class Figure:
 
     def draw(self, folder: Path) -> list[Path]:
         """Write it as SVG and PNG; the files."""
-        plots = extras.pyplot()
         count = len(self.panels)
         across = min(3, count)
         down = -(-count // across)
-        figure, grid = plots.subplots(
-            down,
-            across,
-            figsize=(4.0 * across + 2.6, 2.9 * down + 0.4),
-            squeeze=False,
-            layout="constrained",
-        )
+        figure, grid = figures.new_figure(down, across, (4.0 * across + 2.6, 2.9 * down + 0.4))
         for place, (graph, lines) in enumerate(self.panels.items()):
             axes = grid.flat[place]
             if self.logarithmic:
@@ -107,7 +99,7 @@ class Figure:
             axes.tick_params(which="minor", labelbottom=False, labelleft=False)
             if not self.from_early_on:
                 axes.locator_params(axis="x", nbins=4)
-            axes.grid(alpha=0.25)
+            axes.grid(alpha=figures.GRID)
             for name, level in self.levels.items():
                 axes.axhline(level, color="black", linewidth=0.8, linestyle=":")
                 axes.annotate(name, (0.02, level), xycoords=("axes fraction", "data"), fontsize=6)
@@ -118,27 +110,17 @@ class Figure:
         figure.supylabel(self.ylabel, fontsize=9)
         handles, labels = grid.flat[0].get_legend_handles_labels()
         figure.legend(handles, labels, fontsize=7, loc="outside right upper")
-        paths = []
-        for kind, details in (("svg", {"Date": None}), ("png", {"Software": None})):
-            path = folder / f"{self.name}.{kind}"
-            figure.savefig(path, dpi=60, metadata=details)
-            paths.append(path)
-        plots.close(figure)
-        _shorten(paths[0])
-        return paths
+        return figures.save(figure, folder, self.name, dpi=60)  # several panels are large enough
 
 
 def _plot(axes: Any, number: int, line: Line, early: bool) -> None:
-    colour = f"C{number % 10}"
-    style = ("-", "--", ":", "-.")[number // 10 % 4]
     kept = _spaced(np.log(line.steps) if early else line.steps, 30)
     axes.plot(
         line.steps[kept],
         line.middle[kept],
         linewidth=1.0,
-        color=colour,
-        linestyle=style,
         label=line.label,
+        **figures.line_style(number),
     )
 
 
@@ -149,7 +131,7 @@ def _shade(axes: Any, number: int, line: Line, early: bool) -> None:
             line.steps[kept],
             (line.middle - line.half)[kept],
             (line.middle + line.half)[kept],
-            color=f"C{number % 10}",
+            color=figures.line_style(number)["color"],
             alpha=0.08,
             linewidth=0,
         )
@@ -165,19 +147,13 @@ def _spaced(steps: Floats, parts: int) -> list[int]:
     return kept[::-1]
 
 
-def _shorten(path: Path) -> None:
-    """Coordinates to a tenth of a point: what cannot be seen need not be kept."""
-    text = path.read_text(encoding="utf-8")
-    path.write_text(re.sub(r"(\d+\.\d)\d+", r"\1", text), encoding="utf-8")
-
-
 @dataclass(frozen=True)
 class Report:
     """What one experiment has to say."""
 
     name: str
     title: str
-    tables: Sequence[Table]
+    tables: Sequence[ReportTable]
     figures: Sequence[Figure]
     notes: Sequence[str] = ()
 
@@ -195,7 +171,6 @@ class Report:
         path.write_text(self.markdown(), encoding="utf-8")
         written = [path]
         if figures:
-            (folder / "figures").mkdir(exist_ok=True)
             for page in self._pages():
                 written += page.draw(folder / "figures")
         return written

@@ -1,4 +1,4 @@
-"""A unit of work: one crawl, one crawl followed along, or one bound, from one seed graph.
+"""A unit of work: one crawl, one crawl that is followed, or one bound, from one seed graph.
 
 A unit is described by plain parameters, so that its description names its result: a finished unit
 is a file, and the same unit asked for again, by whichever experiment, is read instead of run.
@@ -7,6 +7,7 @@ is a file, and the same unit asked for again, by whichever experiment, is read i
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import os
 from collections.abc import Callable
@@ -18,15 +19,58 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sonde import __version__
-from sonde.kernels.graphs.harvest import followed
+from sonde.errors import InputError
+from sonde.estimators import Estimator, estimator_from
 from sonde.lab.bounds import bound
-from sonde.lab.crawls import Crawl
-from sonde.lab.protocol import Setting
+from sonde.lab.protocol import CrawlSetting
 from sonde.metrics import hits_and_backtracks
-from sonde.protocols import Floats
+from sonde.protocols import Floats, Numbers
+from sonde.simulation import Simulation, follow, simulate
 from sonde.sources.graph import Graph
+from sonde.sources.graph.reachable import node_values
+
+OBJECTIVES = ("sum", "count")
 
 Columns = dict[str, Floats]
+
+
+def estimator_of(text: str) -> Estimator:
+    """An estimator from its text; ``@module.Class`` is a class of one's own, made without
+    arguments."""
+    if not text.startswith("@"):
+        return estimator_from(text)
+    module, _, name = text[1:].rpartition(".")
+    try:
+        made = getattr(importlib.import_module(module), name)()
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InputError(f"estimator {text!r}: {error}") from None
+    return estimator_from(made)
+
+
+@dataclass(frozen=True)
+class CrawlSpec:
+    """How to crawl: an estimator's text, a strategy's, and how many picks on one estimate."""
+
+    estimator: str
+    strategy: str = "greedy"
+    objective: str = "sum"
+    refresh: int = 1
+
+    def simulate(
+        self, graph: Graph, seeds: Numbers, budget: int, seed: int, *, idle: bool = True
+    ) -> Simulation:
+        """The crawl from the seeds of these numbers; without `idle` it ends when all is found."""
+        return simulate(
+            graph,
+            seed_numbers=seeds,
+            estimator=estimator_of(self.estimator),
+            strategy=self.strategy,
+            objective=self.objective,
+            budget=budget,
+            refresh=self.refresh,
+            seed=seed,
+            stop_when_all_found=not idle,
+        )
 
 
 @dataclass(frozen=True)
@@ -34,9 +78,9 @@ class Unit:
     """One piece of an experiment on one graph."""
 
     task: str
-    setting: Setting
+    setting: CrawlSetting
     number: int  # of the seed graph
-    crawl: Crawl
+    crawl: CrawlSpec
     window: int = 1_000
 
     def key(self) -> str:
@@ -50,7 +94,7 @@ class Unit:
                 "seeds": [setting.seed_nodes, setting.above, setting.seed + self.number],
                 "steps": setting.steps,
                 "crawl": asdict(self.crawl),
-                "window": self.window if self.task == "along" else None,
+                "window": self.window if self.task == "follow" else None,
                 "threshold": setting.threshold if self.task == "crawl" else None,
             },
             sort_keys=True,
@@ -65,10 +109,9 @@ class Unit:
 def _crawl(unit: Unit, graph: Graph) -> Columns:
     setting = unit.setting
     seeds, dice = setting.seeds(graph, unit.number), setting.seed + unit.number
-    gains, visited = unit.crawl.gains(graph, seeds, setting.steps, dice, idle=False)
-    rate, gpr = hits_and_backtracks(
-        graph.scores[visited], followed(graph.indptr, graph.targets, visited), setting.threshold
-    )
+    run = unit.crawl.simulate(graph, seeds, setting.steps, dice, idle=False)
+    gains = run.gains
+    rate, gpr = hits_and_backtracks(run.scores, run.followed, setting.threshold)
     last = np.minimum(setting.marks, len(gains))
     total = np.concatenate([[0.0], np.cumsum(gains)])
     area = np.concatenate([[0.0], np.cumsum(total[1:])])
@@ -82,23 +125,29 @@ def _crawl(unit: Unit, graph: Graph) -> Columns:
     }
 
 
-def _along(unit: Unit, graph: Graph) -> Columns:
+def _follow(unit: Unit, graph: Graph) -> Columns:
     """The rolling mean of what its picks lose against the oracle's, and microseconds a step."""
     setting, objective = unit.setting, unit.crawl.objective
     seeds, dice = setting.seeds(graph, unit.number), setting.seed + unit.number
-    oracle = Crawl("oracle", objective=objective)
-    gains, sequence = oracle.gains(graph, seeds, setting.steps, dice)
-    marks = np.concatenate([[0], np.minimum(setting.marks, len(sequence))])
+    oracle = CrawlSpec("oracle", objective=objective).simulate(graph, seeds, setting.steps, dice)
+    marks = np.concatenate([[0], np.minimum(setting.marks, len(oracle.visited))])
     marks = np.unique(marks)
-    picks, clock = unit.crawl.follow(graph, seeds, sequence, marks, dice)
-    worth = graph.scores[picks] if objective == "sum" else (graph.scores[picks] > 0) * 1.0
-    lost = np.concatenate([[0.0], np.cumsum(gains - worth)])
+    found = follow(
+        oracle,
+        estimator=estimator_of(unit.crawl.estimator),
+        strategy=unit.crawl.strategy,
+        objective=objective,
+        marks=marks,
+        seed=dice,
+    )
+    worth = node_values(graph, objective)[found.picks]
+    lost = np.concatenate([[0.0], np.cumsum(oracle.gains - worth)])
     ends = marks[1:]
     starts = np.maximum(0, ends - unit.window)
     return {
         "step": ends.astype(np.float64),
         "loss": (lost[ends] - lost[starts]) / (ends - starts),
-        "micros": np.diff(clock) / np.diff(marks) / 1000.0,
+        "micros": np.diff(found.nanoseconds) / np.diff(marks) / 1000.0,
     }
 
 
@@ -119,13 +168,13 @@ def _bound(unit: Unit, graph: Graph) -> Columns:
 
 TASKS: dict[str, Callable[[Unit, Graph], Columns]] = {
     "crawl": _crawl,
-    "along": _along,
+    "follow": _follow,
     "bound": _bound,
 }
 
 
-class Shelf:
-    """The folder of finished units."""
+class FinishedUnits:
+    """The folder of finished units: a file each."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -82,11 +82,6 @@ class Response:
     content_type: str = ""  # the whole header
     media_type: str = ""  # that alone, in lower case
 
-    @property
-    def not_modified(self) -> bool:
-        """The page is as it was (304)."""
-        return self.status == 304
-
 
 @dataclass(frozen=True, slots=True)
 class FetchProblem:

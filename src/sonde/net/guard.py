@@ -153,7 +153,7 @@ class GuardedResolver(AbstractResolver):
         self._guard = guard
         self._lookup = lookup
         self._timeout = timeout
-        self._ttl = ttl
+        self.ttl = ttl
         self._size = size
         self._known: dict[str, tuple[float, list[str]]] = {}
 
@@ -189,7 +189,7 @@ class GuardedResolver(AbstractResolver):
         if len(self._known) >= self._size:
             self._known.pop(next(iter(self._known)))
         self._known.pop(host, None)
-        self._known[host] = (now + self._ttl, found)
+        self._known[host] = (now + self.ttl, found)
         return found
 
     async def resolve(

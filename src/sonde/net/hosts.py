@@ -64,6 +64,7 @@ class Host(_Turn):
     closed: bool = False  # not asked any more: its budget is used up
     ip: str | None = None
     resolved: bool = False  # whether its address was looked up
+    fresh_until: float = float("-inf")  # when to look it up again
     starts: deque[float] | None = None  # under a rate
     waits: float | None = None  # the time of its entry in the heap, if it has one
     opening: bool = False  # leased, but its address is not known yet

@@ -128,14 +128,15 @@ class Turns:
             self._opening -= 1
 
     async def _resolve(self, host: Host) -> None:
-        if self._resolver is None:
+        now = time.monotonic()
+        if self._resolver is None or now < host.fresh_until:
             return
         name = host.name if host.name.endswith("]") else host.name.rpartition(":")[0] or host.name
         try:
             address = (await self._resolver.addresses(name))[0]
         except OSError:
             return  # the client will say what is wrong with it
-        host.resolved = True
+        host.resolved, host.fresh_until = True, now + self._resolver.ttl
         self.hosts.add(host.name, time.monotonic(), address)
 
     async def _wait(self, host: Host) -> None:

@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from sonde.errors import InputError
-from sonde.peers.purse import Purse
-from sonde.peers.shelf import Holding, Shelf, promise
-from sonde.peers.spending import handed_from, spend
-from sonde.sources.peers.wire import (
+from sonde.peers.query import forward, handed_query_from
+from sonde.peers.share import Share
+from sonde.peers.shared_folder import Holding, SharedFolder, promise
+from sonde.sources.peers.messages import (
     ANSWER,
     LONGEST,
     NEIGHBOURS,
     RECORDS,
     REQUEST,
-    Trouble,
+    ExchangeError,
     address_of,
     exchange,
     line_of,
@@ -40,7 +40,7 @@ _TOPICS = 64  # whose holdings are remembered
 
 
 class Peer:
-    """Shares a shelf at an address, and spreads queries to its neighbours.
+    """Shares a folder at an address, and spreads queries to its neighbours.
 
     ``gossip`` is the time between two questions for a profile; ``log`` a file that gets a line for
     every message that this peer sends for a query, before it is sent.
@@ -48,7 +48,7 @@ class Peer:
 
     def __init__(
         self,
-        shelf: Shelf,
+        folder: SharedFolder,
         neighbours: Iterable[str] = (),
         *,
         host: str = "127.0.0.1",
@@ -56,7 +56,7 @@ class Peer:
         gossip: float = GOSSIP,
         log: Path | None = None,
     ) -> None:
-        self.shelf = shelf
+        self.folder = folder
         self.neighbours = list(dict.fromkeys(neighbours))
         for name in self.neighbours:
             if address_of(name) is None:
@@ -112,11 +112,11 @@ class Peer:
                 try:
                     message = await exchange(name, {"ask": "profile"}, timeout=IDLE)
                     self.profiles[name] = profile_from(message, _PROFILES)
-                except Trouble:
+                except ExchangeError:
                     pass  # what was known of it stays
             if len(asked) >= len(names):
                 await asyncio.sleep(self._gossip)
-                await asyncio.to_thread(self.shelf.look)
+                await asyncio.to_thread(self.folder.look)
 
     def remembered(self, topic: str) -> list[tuple[str, float]]:
         """The neighbours, with what the peer has cached about each."""
@@ -161,7 +161,7 @@ class Peer:
     async def _answer(self, message: dict[str, Any]) -> bytes:
         asked = message.get("ask")
         if asked == "profile":
-            answer = line_of({"words": self.shelf.profile})
+            answer = line_of({"words": self.folder.profile})
         elif asked == "relevance":
             answer = await self._relevance(message.get("topic"))
         elif asked == "spread":
@@ -177,7 +177,7 @@ class Peer:
         """What the peer says of itself."""
         return {
             "name": self.name,
-            "files": len(self.shelf),
+            "files": len(self.folder),
             "neighbours": len(self.neighbours),
             "profiles": len(self.profiles),
             "answered": dict(self.answered),
@@ -188,10 +188,10 @@ class Peer:
     async def _holding(self, topic: object) -> Holding:
         if not isinstance(topic, str) or not 0 < len(topic) <= LONGEST:
             raise ValueError(f"a topic is a text of at most {LONGEST} characters")
-        key = (self.shelf.edition, topic)
+        key = (self.folder.edition, topic)
         found = self._holdings.get(key)
         if found is None:
-            found = await asyncio.to_thread(self.shelf.holding, topic)
+            found = await asyncio.to_thread(self.folder.holding, topic)
             self._holdings[key] = found
             if len(self._holdings) > _TOPICS:
                 self._holdings.popitem(last=False)
@@ -208,7 +208,7 @@ class Peer:
         return line_of(answer)
 
     async def _spread(self, message: dict[str, Any]) -> bytes:
-        handed = handed_from(message)
+        handed = handed_query_from(message)
         query = handed.query
         until = time.monotonic() + handed.patience
         if query.identity in self._met:
@@ -217,8 +217,8 @@ class Peer:
         if len(self._met) > _QUERIES:
             self._met.popitem(last=False)
         holding = await self._holding(query.topic)
-        purse = Purse(
-            handed.share,
+        share = Share(
+            handed.messages,
             self.name,
             holding.score,
             self.remembered(query.topic),
@@ -226,10 +226,10 @@ class Peer:
             estimator=query.estimator,
             width=query.width,
         )
-        await spend(purse, query, max(0.0, until - time.monotonic()), self._note)
+        await forward(share, query, max(0.0, until - time.monotonic()), self._note)
         own = (self.name, holding.score, holding.records[:RECORDS])
-        answers = [own, *((name, *found) for name, found in purse.answers.items())]
-        told = {"sent": purse.sent, "lost": purse.lost}
+        answers = [own, *((name, *found) for name, found in share.answers.items())]
+        told = {"sent": share.sent, "lost": share.lost}
         line = line_of({**told, "answers": answers})
         if len(line) > ANSWER:
             line = line_of({**told, "answers": [(name, score, ()) for name, score, _ in answers]})

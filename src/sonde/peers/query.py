@@ -1,15 +1,147 @@
-"""Starting a query that spreads: the whole budget in one purse, and the seeds as its neighbours."""
+"""Query forwarding: a query that peers pass on to one another, each with its share of messages.
+
+``gossip`` starts one, with the whole budget as the first share and the seeds as its neighbours.
+``forward`` sends what a share hands over, and takes in what comes back.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import asyncio
+import secrets
+import time
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from typing import Any
 
-from sonde.errors import InputError
+from sonde.errors import InputError, SpecError
 from sonde.estimators import estimator_from
-from sonde.peers.purse import WIDTH, Purse
-from sonde.peers.spending import MOST_PATIENCE, MOST_SHARE, MOST_WIDTH, Query, spend
-from sonde.sources.peers.wire import LONGEST, address_of
+from sonde.peers.share import WIDTH, Handover, Share
+from sonde.sources.peers.messages import (
+    LONGEST,
+    SpreadAnswer,
+    address_of,
+    exchange,
+    spread_from,
+    texts_from,
+)
+
+MOST_SHARE = 10_000
+"""The largest share that a peer takes: what it brings must fit into one answer."""
+MOST_PATIENCE = 3_600.0
+MOST_WIDTH = 64
+KNOWN = 512
+"""Peers that a message names as met, so that nobody asks them again; the last ones."""
+
+_HANDED_ON = 0.8  # of the patience: an answer should be back before it is given up
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked, and how every peer is to go about it."""
+
+    topic: str
+    estimator: str = "e"
+    width: int = WIDTH
+    identity: str = ""
+
+    @classmethod
+    def new(cls, topic: str, estimator: str, width: int) -> Query:
+        """A query that nobody has met."""
+        return cls(topic, estimator, width, secrets.token_hex(16))
+
+
+@dataclass(frozen=True, slots=True)
+class HandedQuery:
+    """A query as it comes to a peer: with its share of messages, a time, and who has met it."""
+
+    query: Query
+    messages: int
+    patience: float
+    known: tuple[str, ...]
+
+
+def handed_query_from(message: dict[str, Any]) -> HandedQuery:
+    """A ``spread`` request, checked; ``ValueError`` says what is wrong with it."""
+    messages, width = message.get("share"), message.get("width", WIDTH)
+    patience: Any = message.get("patience")
+    texts = [message.get(name) for name in ("query", "topic", "estimator")]
+    if not all(isinstance(text, str) and 0 < len(text) <= LONGEST for text in texts):
+        raise ValueError("a spread has texts for query, topic and estimator")
+    if type(messages) is not int or not 0 <= messages <= MOST_SHARE:
+        raise ValueError(f"a share is 0 to {MOST_SHARE} messages")
+    if type(width) is not int or not 1 <= width <= MOST_WIDTH:
+        raise ValueError(f"a width is 1 to {MOST_WIDTH}")
+    if type(patience) not in (int, float) or not 0 < patience <= MOST_PATIENCE:
+        raise ValueError(f"patience is up to {MOST_PATIENCE:g} seconds")
+    identity, topic, estimator = map(str, texts)
+    try:
+        estimator_from(estimator)
+    except SpecError as error:
+        raise ValueError(str(error)) from None
+    known = texts_from(message.get("known"), KNOWN)
+    return HandedQuery(Query(topic, estimator, width, identity), messages, float(patience), known)
+
+
+def recently_met(known: Collection[str]) -> list[str]:
+    """Whom a message says the query has met: the last of those, who are the nearest."""
+    return list(known)[-KNOWN:]
+
+
+async def forward(
+    share: Share,
+    query: Query,
+    patience: float,
+    note: Callable[[str], None] = lambda name: None,
+) -> None:
+    """Hand over messages and settle them until the share has nothing more to do, or the time is up.
+
+    ``note`` is told of each message before it is sent.
+    """
+    until = time.monotonic() + patience
+    waiting: dict[asyncio.Task[SpreadAnswer], str] = {}
+    try:
+        while (left := until - time.monotonic()) > 0:
+            for handover in share.handovers():
+                note(handover.name)
+                task = asyncio.create_task(_hand(handover, query, recently_met(share.known), left))
+                waiting[task] = handover.name
+            if share.over:
+                return
+            done, _ = await asyncio.wait(waiting, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            for task in [task for task in waiting if task in done]:
+                _settle(share, waiting.pop(task), task)
+    finally:
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        for task, name in waiting.items():
+            _settle(share, name, task)
+
+
+async def _hand(handover: Handover, query: Query, known: list[str], left: float) -> SpreadAnswer:
+    request = {
+        "ask": "spread",
+        "query": query.identity,
+        "topic": query.topic,
+        "share": handover.messages,
+        "estimator": query.estimator,
+        "width": query.width,
+        "known": known,
+        "patience": left * _HANDED_ON,
+    }
+    return spread_from(await exchange(handover.name, request, timeout=left), handover.messages)
+
+
+def _settle(share: Share, name: str, task: asyncio.Task[SpreadAnswer]) -> None:
+    """What came of a handover. One that was cut off may have arrived."""
+    error = None if task.cancelled() else task.exception()
+    if error is None and not task.cancelled():
+        share.answered(name, task.result())
+    else:
+        share.failed(name, delivered=getattr(error, "delivered", True))
+
+
+# -- starting one -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +174,7 @@ async def gossip(
     patience: float = 10.0,
     note: Callable[[str], None] = lambda name: None,
 ) -> Gossip:
-    """Ask the seeds to spread a query, with so many messages in all and within so many seconds."""
+    """Ask the seeds to spread a query: `budget` messages in all, within `patience` seconds."""
     names = list(dict.fromkeys(seeds))
     for name in names:
         if address_of(name) is None:
@@ -58,10 +190,10 @@ async def gossip(
     if not 0 < patience <= MOST_PATIENCE:
         raise InputError(f"patience is more than 0 and up to {MOST_PATIENCE:g} s, not {patience}")
     estimator_from(estimator)
-    purse = Purse(
+    share = Share(
         budget, "", 0.0, [(name, 0.0) for name in names], estimator="bfs", width=len(names)
     )
-    await spend(purse, Query.new(topic, estimator, width), patience, note)
-    answers = [(name, *found) for name, found in purse.answers.items()]
+    await forward(share, Query.new(topic, estimator, width), patience, note)
+    answers = [(name, *found) for name, found in share.answers.items()]
     answers.sort(key=lambda answer: (-answer[1], answer[0]))
-    return Gossip(purse.sent, purse.lost, tuple(answers))
+    return Gossip(share.sent, share.lost, tuple(answers))

@@ -19,12 +19,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..errors import SpecError
-from .bm25 import Bm25Scorer
-from .document import Document, LearningScorer, Scorer, Scores, Span
-from .function import FunctionScorer
-from .keywords import KeywordMatcher, KeywordScorer, f
-from .pattern import PatternScorer
+from sonde.errors import SpecError
+from sonde.scorers.bm25 import Bm25Scorer
+from sonde.scorers.document import Document, LearningScorer, Scorer, Scores, Span
+from sonde.scorers.function import FunctionScorer
+from sonde.scorers.keywords import KeywordMatcher, KeywordScorer, log_count
+from sonde.scorers.pattern import PatternScorer
 
 __all__ = [
     "Bm25Scorer",
@@ -37,7 +37,7 @@ __all__ = [
     "Scorer",
     "Scores",
     "Span",
-    "f",
+    "log_count",
     "scorer_from",
 ]
 
@@ -75,12 +75,12 @@ def scorer_from(
     if kind == "python" and rest:
         return FunctionScorer.from_spec(rest)
     if kind == "classifier" and rest:
-        from .classifier import ClassifierScorer
+        from sonde.scorers.classifier import ClassifierScorer
 
         path, _, label = rest.partition("#")
         return ClassifierScorer(path, label=label or None, allow_pickle=allow_pickle)
     if kind == "embedding" and rest:
-        from .embedding import EmbeddingScorer
+        from sonde.scorers.embedding import EmbeddingScorer
 
         return EmbeddingScorer(rest, _topic(topic, kind))
     raise SpecError(f"unknown scorer {spec!r}; known are {', '.join(SPECS)}")

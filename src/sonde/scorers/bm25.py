@@ -16,8 +16,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .document import Document, Scores, texts_of
-from .keywords import KeywordMatcher
+from sonde.scorers.document import Document, Scores, texts_of
+from sonde.scorers.keywords import KeywordMatcher
 
 
 class Bm25Scorer:

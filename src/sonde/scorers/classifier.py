@@ -17,8 +17,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
-from .document import Document, Scores, texts_of
+from sonde.errors import InputError
+from sonde.scorers.document import Document, Scores, texts_of
 
 _PICKLES = frozenset((".pkl", ".pickle", ".joblib"))
 

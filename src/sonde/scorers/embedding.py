@@ -23,9 +23,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
-from .document import Document, Scores, texts_of
-from .folding import fold
+from sonde.errors import InputError
+from sonde.scorers.document import Document, Scores, texts_of
+from sonde.scorers.folding import fold
 
 Matrix = NDArray[np.float32]
 Rows = Callable[[str], list[int]]

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from ..errors import InputError
-from .document import Document, Scores, Span
+from sonde.errors import InputError
+from sonde.scorers.document import Document, Scores, Span
 
 PageFunction = Callable[[Any], float]
 LinkFunction = Callable[[Any, Any], float]

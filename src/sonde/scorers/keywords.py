@@ -1,7 +1,7 @@
 """The keyword scorer: how often does a page say the words, and a link's window?
 
-beta = f(occurrences in the content), alpha = f(occurrences in the window), where
-f(x) = 1 + ln x for x > 0 and 0 otherwise.
+beta = log_count(occurrences in the content), alpha = log_count(occurrences in the window), where
+log_count(x) = 1 + ln x for x > 0 and 0 otherwise.
 
 What an occurrence is. Text and phrases are folded first (see ``folding``): case and accents do not
 matter. A phrase matches whole words: no letter, digit or underscore may touch it on either side,
@@ -22,14 +22,14 @@ from collections.abc import Iterable
 import numpy as np
 from ahocorasick_rs import BytesAhoCorasick, Implementation, MatchKind
 
-from ..errors import InputError
-from .document import Document, Scores
-from .folding import FOLDING, fold, fold_bytes
+from sonde.errors import InputError
+from sonde.scorers.document import Document, Scores
+from sonde.scorers.folding import FOLDING, fold, fold_bytes
 
 _WORD = re.compile(r"\w")
 
 
-def f(occurrences: int) -> float:
+def log_count(occurrences: int) -> float:
     """1 + ln x for x > 0, else 0: the tenth mention says less than the first."""
     return 1.0 + math.log(occurrences) if occurrences > 0 else 0.0
 
@@ -138,9 +138,9 @@ class KeywordScorer:
             # What does not occur in all that is visible may still occur in the content alone,
             # where taking out navigation has brought words together.
             own = 0 if document.content is document.text else self._own(document)
-            return Scores(f(own), [0.0] * len(links))
+            return Scores(log_count(own), [0.0] * len(links))
         own = len(spans) if document.content is document.text else self._own(document)
-        return Scores(f(own), self._alphas(spans, document))
+        return Scores(log_count(own), self._alphas(spans, document))
 
     def _own(self, document: Document) -> int:
         return len(self.matcher.spans(document.content))
@@ -158,5 +158,5 @@ class KeywordScorer:
             if count:  # those that begin near the right edge may end beyond it
                 near = bisect_right(starts, right - longest, low, high)
                 count -= sum(end > right for _, end, _ in spans[near:high])
-            alphas.append(f(count))
+            alphas.append(log_count(count))
         return alphas

@@ -1,4 +1,4 @@
-"""The pattern scorer: f of the number of matches of a regular expression.
+"""The pattern scorer: `log_count` of the number of matches of a regular expression.
 
 The pattern is matched as written, on text that is not folded: write ``(?i)`` for either case.
 """
@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 
-from ..errors import InputError
-from .document import Document, Scores, texts_of
-from .keywords import f
+from sonde.errors import InputError
+from sonde.scorers.document import Document, Scores, texts_of
+from sonde.scorers.keywords import log_count
 
 
 class PatternScorer:
@@ -28,4 +28,6 @@ class PatternScorer:
 
     def _value(self, text: str) -> float:
         # An empty match is everywhere and says nothing.
-        return f(sum(match.end() > match.start() for match in self._compiled.finditer(text)))
+        return log_count(
+            sum(match.end() > match.start() for match in self._compiled.finditer(text))
+        )

@@ -1,11 +1,11 @@
 """Seeds: where to start a crawl of a graph that is known in part.
 
-The nouns. A `Network` is the known links; `Amounts` are what its pages are worth, negative for
+The nouns. A `LinkNetwork` is the known links; `Amounts` are what its pages are worth, negative for
 spam. A *seed* covers every page within h hops of it along out-links, and a page counts once
 however often it is covered. A `Method` chooses seeds one at a time on a `Coverage`, which holds
 what is covered so far; what comes out is a `Selection`: the seeds in order, each with the value
-that it newly covered. `Known` puts names and a crawl's own findings around a network, `Facts` and
-`by_rules` turn those into values, `Sites` splits pages by site.
+that it newly covered. A `KnownGraph` puts names and what a crawl found around a network, `Facts`
+and `by_rules` turn those into values, `Sites` splits pages by site.
 
 Choosing the best k seeds is maximum coverage, which is NP-hard; the methods differ in what they
 look at instead. Baselines rank pages once (``random``, ``pagerank``, ``outdegree``). ``maxout``
@@ -25,15 +25,15 @@ Invariants, each a property test:
 4. Values add up exactly in any order (see `amounts`), so that 3 holds for fractions too.
 5. The same graph, values and random seed give the same seeds, on one core or many.
 
-This room knows nothing of where graphs come from: it takes any object with CSR links.
+Where graphs come from is known to ``from_run`` alone: the rest takes any object with CSR links.
 """
 
 from sonde.seeds.amounts import Amounts
-from sonde.seeds.comparison import Comparison, Plan, compare
-from sonde.seeds.known import Known, Sites
+from sonde.seeds.comparison import Comparison, ComparisonPlan, compare
+from sonde.seeds.known_graph import KnownGraph, Sites
 from sonde.seeds.methods import Method
-from sonde.seeds.network import Network
-from sonde.seeds.refresh import Refreshed, refresh
+from sonde.seeds.network import LinkNetwork
+from sonde.seeds.refreshed import Refreshed, refresh
 from sonde.seeds.selection import Seed, Selection, covered_by, select
 from sonde.seeds.sites import allot, select_by_site
 from sonde.seeds.values import Facts, by_rules, uniqueness, worth
@@ -41,11 +41,11 @@ from sonde.seeds.values import Facts, by_rules, uniqueness, worth
 __all__ = [
     "Amounts",
     "Comparison",
+    "ComparisonPlan",
     "Facts",
-    "Known",
+    "KnownGraph",
+    "LinkNetwork",
     "Method",
-    "Network",
-    "Plan",
     "Refreshed",
     "Seed",
     "Selection",

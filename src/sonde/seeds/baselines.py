@@ -13,12 +13,12 @@ import numpy.typing as npt
 
 from sonde.extras import scipy
 from sonde.seeds.coverage import Coverage
-from sonde.seeds.network import Network, Nodes
+from sonde.seeds.network import LinkNetwork, Nodes
 
 DAMPING = 0.85
 
 
-class Ranked:
+class FixedOrder:
     """Gives out nodes in an order fixed beforehand."""
 
     def __init__(self, order: npt.NDArray[Any]) -> None:
@@ -34,22 +34,22 @@ class Ranked:
         return None
 
 
-def at_random(coverage: Coverage, seed: int) -> Ranked:
-    return Ranked(np.random.default_rng(seed).permutation(coverage.network.nodes))
+def at_random(coverage: Coverage, seed: int) -> FixedOrder:
+    return FixedOrder(np.random.default_rng(seed).permutation(coverage.network.nodes))
 
 
-def by_outdegree(coverage: Coverage) -> Ranked:
-    return Ranked(np.argsort(-coverage.network.degrees, kind="stable"))
+def by_outdegree(coverage: Coverage) -> FixedOrder:
+    return FixedOrder(np.argsort(-coverage.network.degrees, kind="stable"))
 
 
-def by_pagerank(coverage: Coverage) -> Ranked:
+def by_pagerank(coverage: Coverage) -> FixedOrder:
     network = coverage.network
     # Pages in equal positions must tie, whatever order their sums were taken in.
     ranks = np.round(pagerank(network) * network.nodes, 8)
-    return Ranked(np.argsort(-ranks, kind="stable"))
+    return FixedOrder(np.argsort(-ranks, kind="stable"))
 
 
-def pagerank(network: Network, tolerance: float = 1e-12) -> npt.NDArray[np.float64]:
+def pagerank(network: LinkNetwork, tolerance: float = 1e-12) -> npt.NDArray[np.float64]:
     """PageRank by power iteration on SciPy's sparse product; pages without links jump anywhere."""
     count = network.nodes
     if not count:

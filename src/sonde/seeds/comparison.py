@@ -11,16 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from sonde.errors import InputError
+from sonde.interruption import interruptible
+from sonde.pool import as_finished
 from sonde.seeds.amounts import Amounts
 from sonde.seeds.components import Components
-from sonde.seeds.cores import on_cores
 from sonde.seeds.methods import Method
-from sonde.seeds.network import Network
+from sonde.seeds.network import LinkNetwork
 from sonde.seeds.selection import select
 
 DRAWS = 20
@@ -29,16 +31,16 @@ Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Site:
+class ComparedSite:
     """One site to compare methods on, with what its pages are worth."""
 
     name: str
-    network: Network
+    network: LinkNetwork
     values: Numbers
 
 
 @dataclass(frozen=True)
-class Plan:
+class ComparisonPlan:
     """Which seeds and hops to try; each is varied while the other one stays put."""
 
     methods: tuple[Method, ...]
@@ -89,7 +91,7 @@ class Anatomy:
     larger: int
 
     @classmethod
-    def of(cls, site: Site) -> Anatomy:
+    def of(cls, site: ComparedSite) -> Anatomy:
         components = Components(site.network)
         sizes = components.sizes
         edges = [int(np.count_nonzero(sizes < limit)) for limit in (2, 10, 100)]
@@ -114,7 +116,7 @@ class Comparison:
     ``shares`` is by site, objective, method (in the plan's order, then random) and point.
     """
 
-    plan: Plan
+    plan: ComparisonPlan
     points: tuple[Point, ...]
     sites: tuple[Anatomy, ...]
     shares: Numbers = field(repr=False, compare=False)
@@ -137,13 +139,16 @@ class Comparison:
         return _improvement(shares[:, one], shares[:, other], shares[:, -1])
 
 
-def compare(sites: Sequence[Site], plan: Plan, workers: int | None = None) -> Comparison:
+def compare(
+    sites: Sequence[ComparedSite], plan: ComparisonPlan, workers: int | None = None
+) -> Comparison:
     """Runs every method on every site; sites side by side on the cores."""
     if not sites:
         raise InputError("there is no site to compare methods on")
-    found = on_cores(_measure, [(site, plan) for site in sites], workers)
-    shares = np.array([one for one, _ in found])
-    chosen = np.array([one for _, one in found])
+    with interruptible():
+        found = dict(as_finished(partial(_measure, plan), sites, workers))
+    shares = np.array([found[site][0] for site in range(len(sites))])
+    chosen = np.array([found[site][1] for site in range(len(sites))])
     points = [
         Point(
             objective,
@@ -162,9 +167,8 @@ def compare(sites: Sequence[Site], plan: Plan, workers: int | None = None) -> Co
     return Comparison(plan, tuple(points), anatomies, shares)
 
 
-def _measure(job: tuple[Site, Plan]) -> tuple[Numbers, Numbers]:
+def _measure(plan: ComparisonPlan, site: ComparedSite) -> tuple[Numbers, Numbers]:
     """Shares and seeds chosen: by objective, method (random last, as the yardstick) and point."""
-    site, plan = job
     methods = (*plan.methods, Method("random"))
     shape = (len(OBJECTIVES), len(methods), len(plan.points))
     shares, chosen = np.zeros(shape), np.zeros(shape)
@@ -183,7 +187,7 @@ def _measure(job: tuple[Site, Plan]) -> tuple[Numbers, Numbers]:
 
 
 def _curves(
-    network: Network, amounts: Amounts, method: Method, plan: Plan, seed: int
+    network: LinkNetwork, amounts: Amounts, method: Method, plan: ComparisonPlan, seed: int
 ) -> dict[int, list[float]]:
     """The gains of the seeds in turn, for each number of hops.
 

@@ -16,14 +16,14 @@ import numpy.typing as npt
 from sonde.extras import scipy
 from sonde.kernels.graphs import coverage as kernels
 from sonde.seeds.coverage import Coverage
-from sonde.seeds.network import Network, Nodes, Units
+from sonde.seeds.network import LinkNetwork, Nodes, Units
 from sonde.seeds.weights import DepthWeights
 
 
 class Components:
     """The strongly connected components, numbered by the first node that each holds."""
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: LinkNetwork) -> None:
         count = network.nodes
         matrix = scipy("sparse", "strongly connected components").csr_array(
             (np.ones(len(network.targets), dtype=np.int8), network.targets, network.indptr),
@@ -46,13 +46,13 @@ class Components:
         return self._order[self._starts[component] : self._starts[component + 1]]
 
     @cached_property
-    def condensation(self) -> Network:
+    def condensation(self) -> LinkNetwork:
         """The acyclic network of components."""
         sources = np.repeat(self.labels, self._network.degrees)
         order = np.argsort(sources, kind="stable")
         indptr = np.zeros(len(self.sizes) + 1, dtype=np.int64)
         np.cumsum(np.bincount(sources, minlength=len(self.sizes)), out=indptr[1:])
-        return Network.tidy(indptr, self.labels[self._network.targets][order])
+        return LinkNetwork.tidy(indptr, self.labels[self._network.targets][order])
 
     @cached_property
     def roots(self) -> npt.NDArray[np.bool_]:

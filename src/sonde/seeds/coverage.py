@@ -11,7 +11,7 @@ import numpy as np
 from sonde.errors import InputError
 from sonde.kernels.graphs import coverage as kernels
 from sonde.seeds.amounts import Amounts
-from sonde.seeds.network import Flags, Network, Nodes, Units
+from sonde.seeds.network import Flags, LinkNetwork, Nodes, Units
 
 
 class Coverage:
@@ -20,7 +20,7 @@ class Coverage:
     ``left`` is what each node still adds when covered: its amount, or zero once covered.
     """
 
-    def __init__(self, network: Network, amounts: Amounts, hops: int) -> None:
+    def __init__(self, network: LinkNetwork, amounts: Amounts, hops: int) -> None:
         if len(amounts) != network.nodes:
             raise InputError(f"{len(amounts)} values were given for {network.nodes} nodes")
         if hops < 0:

@@ -20,7 +20,7 @@ NAMES = (*BASELINES, "maxout", *_DEEP, "greedy", "sketch")
 ALL = (*BASELINES, "maxout", "maxweight:2", "maxweight:3", "maxscc", "rootscc", "greedy", "sketch")
 
 
-class Chooser(Protocol):
+class SeedChooser(Protocol):
     """One method at work on one graph: asked for the next seed, told what it newly covered."""
 
     def next(self) -> int | None:
@@ -60,7 +60,7 @@ class Method:
             return f"{self.name}:{self.parameter}"
         return self.name
 
-    def start(self, coverage: Coverage, k: int, seed: int) -> Chooser:
+    def start(self, coverage: Coverage, k: int, seed: int) -> SeedChooser:
         """Sets the method to work on a graph that may be covered in part already."""
         parameter = self.parameter or 0
         match self.name:

@@ -32,21 +32,21 @@ class Linked(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Network:
-    """Links in CSR form; build one with `Network.of`, which tidies them."""
+class LinkNetwork:
+    """Links in CSR form; build one with `LinkNetwork.of`, which tidies them."""
 
     indptr: npt.NDArray[np.int64]
     targets: Nodes
 
     @classmethod
-    def of(cls, graph: Linked | Network) -> Network:
+    def of(cls, graph: Linked | LinkNetwork) -> LinkNetwork:
         """The network of a graph: any object with ``indptr`` and ``targets``."""
-        if isinstance(graph, Network):
+        if isinstance(graph, LinkNetwork):
             return graph
         return cls.tidy(graph.indptr, graph.targets)
 
     @classmethod
-    def tidy(cls, indptr: npt.NDArray[Any], targets: npt.NDArray[Any]) -> Network:
+    def tidy(cls, indptr: npt.NDArray[Any], targets: npt.NDArray[Any]) -> LinkNetwork:
         """Checks the arrays, drops repeated links and loops, and orders what is left."""
         starts = np.ascontiguousarray(indptr, dtype=np.int64)
         ends = np.ascontiguousarray(targets, dtype=np.int32)
@@ -67,7 +67,7 @@ class Network:
         return cls._grouped(sources[keep], ends[keep], count)
 
     @classmethod
-    def _grouped(cls, sources: Nodes, targets: Nodes, count: int) -> Network:
+    def _grouped(cls, sources: Nodes, targets: Nodes, count: int) -> LinkNetwork:
         """From links that are already tidy and ordered by source."""
         indptr = np.zeros(count + 1, dtype=np.int64)
         np.cumsum(np.bincount(sources, minlength=count), out=indptr[1:])
@@ -83,18 +83,18 @@ class Network:
         return np.diff(self.indptr)
 
     @cached_property
-    def reversed(self) -> Network:
+    def reversed(self) -> LinkNetwork:
         """The same links, turned round."""
         into = np.zeros(self.nodes + 1, dtype=np.int64)
         sources = np.empty(len(self.targets), dtype=np.int32)
         kernels.reverse(self.indptr, self.targets, into, sources)
-        return Network(into, sources)
+        return LinkNetwork(into, sources)
 
-    def within(self, nodes: Nodes) -> Network:
+    def within(self, nodes: Nodes) -> LinkNetwork:
         """The links among some nodes (ascending), renumbered from zero in their order."""
         number = np.full(self.nodes, -1, dtype=np.int32)
         number[nodes] = np.arange(len(nodes), dtype=np.int32)
         sources = np.repeat(number, self.degrees)
         targets = number[self.targets]
         keep = (sources >= 0) & (targets >= 0)
-        return Network._grouped(sources[keep], targets[keep], len(nodes))
+        return LinkNetwork._grouped(sources[keep], targets[keep], len(nodes))

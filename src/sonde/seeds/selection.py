@@ -12,7 +12,7 @@ from sonde.errors import InputError
 from sonde.seeds.amounts import Amounts
 from sonde.seeds.coverage import Coverage
 from sonde.seeds.methods import Method
-from sonde.seeds.network import Linked, Network
+from sonde.seeds.network import Linked, LinkNetwork
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Selection:
 
 
 def select(
-    graph: Linked | Network,
+    graph: Linked | LinkNetwork,
     k: int,
     *,
     hops: int,
@@ -64,7 +64,7 @@ def select(
     Without values every node is worth 1. Fewer than k seeds come back when nothing is left that
     the method would gain by.
     """
-    network = Network.of(graph)
+    network = LinkNetwork.of(graph)
     method = Method.parse(method) if isinstance(method, str) else method
     coverage = Coverage(network, amounts_of(values, network.nodes), hops)
     return continue_on(coverage, k, method, seed)
@@ -102,14 +102,14 @@ def continue_on(coverage: Coverage, k: int, method: Method, seed: int) -> Select
 
 
 def covered_by(
-    graph: Linked | Network,
+    graph: Linked | LinkNetwork,
     nodes: Iterable[int],
     *,
     hops: int,
     values: npt.ArrayLike | Amounts | None = None,
 ) -> float:
     """The value that some nodes cover together as seeds."""
-    network = Network.of(graph)
+    network = LinkNetwork.of(graph)
     coverage = Coverage(network, amounts_of(values, network.nodes), hops)
     for node in nodes:
         coverage.take(node)

@@ -16,22 +16,23 @@ from fractions import Fraction
 import numpy as np
 
 from sonde.errors import InputError
+from sonde.interruption import interruptible
+from sonde.pool import as_finished
 from sonde.seeds.amounts import Amounts
-from sonde.seeds.cores import on_cores
-from sonde.seeds.known import Sites
+from sonde.seeds.known_graph import Sites
 from sonde.seeds.methods import Method
-from sonde.seeds.network import Network, Nodes
+from sonde.seeds.network import LinkNetwork, Nodes
 from sonde.seeds.selection import Selection, select
 
 _WORTH_A_PROCESS = 200_000  # links, below which starting processes takes longer than the work
 
 
 @dataclass(frozen=True, eq=False)
-class Site:
+class SitePart:
     """The nodes of one site, in the whole graph's numbers, and the links among them."""
 
     nodes: Nodes
-    network: Network
+    network: LinkNetwork
 
 
 def allot(importance: Sequence[int], k: int) -> list[int]:
@@ -49,7 +50,7 @@ def allot(importance: Sequence[int], k: int) -> list[int]:
     return seeds
 
 
-def split(network: Network, sites: Sites) -> list[Site]:
+def split(network: LinkNetwork, sites: Sites) -> list[SitePart]:
     """The sites' own networks, in one pass over the links."""
     labels, count = sites.labels, len(sites.names)
     nodes = np.argsort(labels, kind="stable").astype(np.int32)
@@ -67,14 +68,14 @@ def split(network: Network, sites: Sites) -> list[Site]:
         links = inside[ends[site] : ends[site + 1]]
         indptr = np.zeros(sizes[site] + 1, dtype=np.int64)
         np.cumsum(np.bincount(number[sources[links]], minlength=sizes[site]), out=indptr[1:])
-        own = Network(indptr, number[network.targets[links]])
-        parts.append(Site(nodes[starts[site] : starts[site + 1]], own))
+        own = LinkNetwork(indptr, number[network.targets[links]])
+        parts.append(SitePart(nodes[starts[site] : starts[site + 1]], own))
     return parts
 
 
 @dataclass(frozen=True, eq=False)
 class _Job:
-    network: Network
+    network: LinkNetwork
     amounts: Amounts
     k: int
     hops: int
@@ -93,7 +94,7 @@ class _Job:
 
 
 def select_by_site(
-    network: Network,
+    network: LinkNetwork,
     sites: Sites,
     k: int,
     *,
@@ -113,11 +114,12 @@ def select_by_site(
         for part, own, share in zip(parts, worth, shares, strict=True)
     ]
     small = len(network.targets) < _WORTH_A_PROCESS
-    found = on_cores(_Job.run, jobs, 1 if small else workers)
+    with interruptible():
+        found = dict(as_finished(_Job.run, jobs, 1 if small else workers))
     return [
         replace(
             one,
             seeds=tuple(replace(seed, node=int(part.nodes[seed.node])) for seed in one.seeds),
         )
-        for one, part in zip(found, parts, strict=True)
+        for one, part in ((found[site], part) for site, part in enumerate(parts))
     ]

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from sonde.errors import InputError
 from sonde.seeds.amounts import Amounts
-from sonde.seeds.known import Known, Sites
-from sonde.seeds.network import Flags, Network, Nodes
+from sonde.seeds.known_graph import KnownGraph, Sites
+from sonde.seeds.network import Flags, LinkNetwork, Nodes
 
 SPAM = -10.0
 CLICKED = 10.0
@@ -36,7 +36,7 @@ class Facts:
     @classmethod
     def gather(
         cls,
-        known: Known,
+        known: KnownGraph,
         *,
         spam: str | None = None,
         clicked: str | None = None,
@@ -69,7 +69,7 @@ class Facts:
             )
         return cls(flags(spam, "spam"), flags(clicked, "clicked"), fetched, probability)
 
-    def candidates(self, network: Network) -> Nodes:
+    def candidates(self, network: LinkNetwork) -> Nodes:
         """The pages that can be seeds: those that were crawled."""
         if self.crawled is None:
             return np.arange(network.nodes, dtype=np.int32)
@@ -77,7 +77,7 @@ class Facts:
 
 
 def worth(
-    known: Known, kind: str = "rules", *, unique: float | None = None, **columns: str | None
+    known: KnownGraph, kind: str = "rules", *, unique: float | None = None, **columns: str | None
 ) -> tuple[Nodes, Amounts]:
     """The pages that can be seeds, and what they are worth.
 
@@ -95,7 +95,7 @@ def worth(
     return np.arange(network.nodes, dtype=np.int32), Amounts.of(values)
 
 
-def by_rules(network: Network, facts: Facts) -> Numbers:
+def by_rules(network: LinkNetwork, facts: Facts) -> Numbers:
     """The value of each page by the rules, in the order in which they are stated above."""
     values = np.ones(network.nodes)
     if facts.spam is not None:
@@ -123,7 +123,7 @@ def uniqueness(sites: Sites, crawled: Flags, duplicate: Flags) -> Numbers:
     return np.asarray(shares[sites.labels], dtype=np.float64)
 
 
-def _sites(known: Known) -> Sites:
+def _sites(known: KnownGraph) -> Sites:
     """The hosts, or one site if the pages are not named by URLs."""
     try:
         return known.sites("host")

@@ -46,7 +46,8 @@ class Chosen(NamedTuple):
 def built_in(name: str) -> Kind[Any]:
     """A kind that comes with sonde."""
     module, _, attribute = BUILT_IN[name].partition(":")
-    return kind_from(name, getattr(import_module(module), attribute))
+    kind: Kind[Any] = getattr(import_module(module), attribute)()
+    return kind
 
 
 def offered() -> dict[str, EntryPoint]:

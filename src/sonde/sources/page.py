@@ -26,8 +26,8 @@ from selectolax.lexbor import LexborHTMLParser
 
 from sonde.kernels.html.depth_limit import safe_length
 from sonde.kernels.html.links import followed
-from sonde.kernels.html.scan import ELEMENTS as _ELEMENTS
 from sonde.kernels.html.scan import scan
+from sonde.kernels.html.tags import ELEMENTS as _ELEMENTS
 from sonde.kernels.html.tags import Names
 from sonde.kernels.html.wellformed import RULES, wellformed
 from sonde.net.charset import transcoded

@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 
 from sonde.errors import InputError
 from sonde.store.atomic import new_file, new_folder
-from sonde.store.codec import unpack_text
 from sonde.store.graphml import write_graphml
+from sonde.store.log import unpack_text
 from sonde.store.reader import RunReader
 from sonde.store.run_tables import RunTables
 from sonde.store.warcreader import Archived, read_archived

@@ -16,23 +16,30 @@ import json
 import os
 import re
 import sqlite3
+import struct
 import time
-from collections.abc import Iterable, Mapping
+import uuid
+import zlib
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from sonde.errors import InputError
 from sonde.link_columns import LinkColumns
 from sonde.records import Outcome, Visit
 from sonde.sources.facts import PageVisit
-from sonde.store.codec import unpack_text
+from sonde.store.log import CHECKPOINTS, clear_away, unpack_text
 from sonde.store.run import Run
 from sonde.store.summary import FRONTIER
-from sonde.store.warcfiles import redact
 
 PREFIX = "forgotten:"
 """What a node without a name is called, with its number."""
+_CHUNK = 65_536
+_HEAD = 16_384  # of a record: more than enough for its headers
+_COMMENT = 16  # the flag of a gzip header that has one
+_URI = re.compile(rb"^WARC-(?:Refers-To-)?Target-URI:\s*<?([^\s>]+)", re.IGNORECASE | re.MULTILINE)
 _WORD = re.compile(r"\w+")
 _ADDRESS = re.compile(r"[\w.@-]+")
 
@@ -111,10 +118,12 @@ def forget(folder: Path, node: str) -> int:
                 texts = _texts(database, names)
             database.execute("DELETE FROM refused WHERE url = ?", (node,))
             _meta(run, node, f"{PREFIX}{number}", names)
+            database.execute("DELETE FROM checkpoints")  # which may name it: the log is told anew
             database.execute("COMMIT")
         except BaseException:
             database.execute("ROLLBACK")
             raise
+        clear_away(folder / CHECKPOINTS, ())
         database.execute("VACUUM")
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         run.journal.seq = database.execute("SELECT coalesce(max(seq), 0) FROM log").fetchone()[0]
@@ -218,3 +227,65 @@ def _meta(run: Run, node: str, instead: str, names: list[str]) -> None:
     kept = {"salt": forgotten.salt, "digests": sorted(forgotten.digests)}
     for key, value in (("config", config), ("forgotten", kept)):
         run.database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
+
+
+# -- redaction of WARC files -----------------------------------------------------------------------
+# Records are made empty where they stand: in the place of one that should go stands another of the
+# same length, an empty ``metadata`` record, filled up by the comment that a gzip header may have.
+# So all other records keep their places, and the file is still one that any archive tool reads.
+
+
+def redact(folder: Path, urls: Collection[str]) -> list[str]:
+    """Empty all records of these URLs, and those that refer to them; their places."""
+    wanted = {url.encode() for url in urls}
+    places = []
+    for path in sorted(folder.glob("*.warc.gz")):
+        try:
+            with path.open("r+b") as file:
+                for offset, length, head in _members(file):
+                    if wanted & set(_URI.findall(head)):
+                        file.seek(offset)
+                        file.write(_empty(length, path))
+                        places.append(f"{path.name}:{offset}")
+                file.flush()
+                os.fsync(file.fileno())
+        except (OSError, zlib.error) as error:
+            raise InputError(f"{path}: cannot be changed: {error}") from None
+    return places
+
+
+def _members(file: BinaryIO) -> Iterator[tuple[int, int, bytes]]:
+    """Offset, length and the headers of each record."""
+    offset = 0
+    while True:
+        file.seek(offset)
+        member = zlib.decompressobj(31)
+        head = b""
+        length = 0
+        while not member.eof:
+            chunk = file.read(_CHUNK)
+            if not chunk:
+                return  # the end, or a record that was cut off by a crash
+            text = member.decompress(chunk)
+            if len(head) < _HEAD:
+                head += text[: _HEAD - len(head)]
+            length += len(chunk) - len(member.unused_data)
+        yield offset, length, head.partition(b"\r\n\r\n")[0]
+        offset += length
+
+
+def _empty(length: int, path: Path) -> bytes:
+    """A member of exactly this length that says nothing."""
+    date = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    record = (
+        f"WARC/1.1\r\nWARC-Type: metadata\r\nWARC-Record-ID: <urn:uuid:{uuid.uuid4()}>\r\n"
+        f"WARC-Date: {date}\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
+    ).encode()
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packed = packer.compress(record) + packer.flush()
+    filling = length - 10 - 1 - len(packed) - 8
+    if filling < 0:
+        raise InputError(f"{path}: a record of {length} bytes is too short to be emptied")
+    header = struct.pack("<2sBBIBB", b"\x1f\x8b", 8, _COMMENT, 0, 2, 255)
+    tail = struct.pack("<II", zlib.crc32(record), len(record))
+    return header + b"-" * filling + b"\0" + packed + tail

@@ -16,9 +16,9 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -154,18 +154,47 @@ class Journal:
             if outrun:  # nothing may leave on a promise that is not on the disk
                 self._finish_sync(wait=True)
 
+    @contextmanager
+    def transaction(self, *, durable: bool = False) -> Iterator[None]:
+        """For another writer of the run: its statements and the rows gathered so far are one
+        transaction, whole or not at all. A durable one is on the disk when it ends; of others a
+        power cut may take the last ones."""
+        database = self._database
+        try:
+            if durable:
+                self._sync_before()
+                database.execute("PRAGMA synchronous = FULL")
+            database.execute("BEGIN IMMEDIATE")
+            yield
+            self._insert()
+            database.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise StoreError(_explained(error)) from None
+        finally:
+            if database.in_transaction:
+                database.execute("ROLLBACK")
+            if durable:
+                database.execute("PRAGMA synchronous = NORMAL")
+        self._clear()
+
     def _write(self) -> None:
         database = self._database
         try:
             database.execute("BEGIN IMMEDIATE")
-            for table, rows in self._rows.items():
-                if rows:
-                    database.executemany(self._inserts[table], rows)
+            self._insert()
             database.execute("COMMIT")
         except sqlite3.Error as error:
             if database.in_transaction:
                 database.execute("ROLLBACK")
             raise StoreError(_explained(error)) from None
+        self._clear()
+
+    def _insert(self) -> None:
+        for table, rows in self._rows.items():
+            if rows:
+                self._database.executemany(self._inserts[table], rows)
+
+    def _clear(self) -> None:
         for rows in self._rows.values():
             rows.clear()
         self.dirty = False
@@ -180,15 +209,22 @@ class Journal:
         self._syncing = self._thread.submit(self._sync, self._reserving)
 
     def _sync(self, reserving: int) -> None:
+        self._sync_before()
         try:
-            self.on_sync()
             while self._unsynced:
                 with suppress(FileNotFoundError), self._unsynced.pop().open("rb") as file:
                     os.fsync(file.fileno())  # unless there are later ones already
             os.fdatasync(self._file)
         except OSError as error:
-            raise StoreError(f"the run cannot be written: {error.strerror or error}") from None
+            raise _unwritable(error) from None
         self.reserved = reserving
+
+    def _sync_before(self) -> None:
+        """What the database refers to goes to the disk first."""
+        try:
+            self.on_sync()
+        except OSError as error:
+            raise _unwritable(error) from None
 
     def _finish_sync(self, *, wait: bool) -> None:
         if self._syncing is not None and (wait or self._syncing.done()):
@@ -217,6 +253,10 @@ class Journal:
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
+
+
+def _unwritable(error: OSError) -> StoreError:
+    return StoreError(f"the run cannot be written: {error.strerror or error}")
 
 
 def _explained(error: sqlite3.Error) -> str:

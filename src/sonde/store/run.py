@@ -3,7 +3,7 @@
     run/
         run.sqlite      everything but the pages; ``schema`` says what is where
         run.lock        held by the one process that writes
-        checkpoints/    the state at positions of the log, in a long run (see ``checkpoints``)
+        checkpoints/    the state at positions of the log, in a long run (see ``log``)
         pages/          WARC files, unless the run keeps no pages
 
 Life cycle: ``create`` (or ``open``, which takes the lock, checks the version and finds out how the
@@ -32,8 +32,9 @@ from types import TracebackType
 from typing import Any
 
 from sonde.errors import InputError, StoreError
-from sonde.store.checkpoints import (
-    FOLDER,
+from sonde.store.journal import Journal
+from sonde.store.log import (
+    CHECKPOINTS,
     KEPT,
     Arrays,
     checkpoints,
@@ -41,9 +42,8 @@ from sonde.store.checkpoints import (
     positions,
     write_checkpoint,
 )
-from sonde.store.journal import Journal
 from sonde.store.reader import DATABASE, PAGES
-from sonde.store.schema import SCHEMA, VERSION, check_version
+from sonde.store.schema import SCHEMA, VERSION, wrong_version
 
 LOCK = "run.lock"
 
@@ -160,7 +160,8 @@ class Run:
         try:
             database = _connected(folder / DATABASE)
             (version,) = database.execute("PRAGMA user_version").fetchone()
-            check_version(folder, version)
+            if version != VERSION:
+                raise wrong_version(folder, version)
             return cls(folder, database, lock)
         except BaseException as error:
             if database is not None:
@@ -212,7 +213,7 @@ class Run:
         run without a folder is not taken up again, and on a full disk the log alone must do."""
         if self.path is None:
             return
-        folder = self.path / FOLDER
+        folder = self.path / CHECKPOINTS
         with suppress(OSError):
             clear_away(folder, positions(self.database)[: KEPT - 1])
             self.journal.checkpoint(write_checkpoint(folder, self.journal.seq, parts), KEPT)

@@ -96,7 +96,7 @@ CREATE TABLE pages (
     targets BLOB NOT NULL,
     scores BLOB NOT NULL,
     places BLOB,
-    words BLOB                    -- of the links: NULL without any (see store/codec.py)
+    words BLOB                    -- of the links: NULL without any (see store/log.py)
 );
 CREATE INDEX pages_node ON pages (node);
 
@@ -107,7 +107,7 @@ CREATE TABLE refused (
     lease INTEGER                 -- where it was seen
 ) WITHOUT ROWID;
 
--- The positions in the log that there is a checkpoint of (see store/checkpoints.py).
+-- The positions in the log that there is a checkpoint of (see store/log.py).
 CREATE TABLE checkpoints (log_seq INTEGER PRIMARY KEY);
 
 -- The parts that a source keeps by name, as of a position in the log.
@@ -120,90 +120,12 @@ CREATE TABLE snapshots (
 """
 
 
-def check_version(folder: Path, version: int) -> None:
-    """A run folder of another version, or of none, is not read."""
+def wrong_version(folder: Path, version: int) -> InputError:
+    """What to say of a run folder of another version, or of none."""
     if version == 0:
-        raise InputError(f"{folder}: not the database of a run")
-    if version != VERSION:
-        age = "a newer" if version > VERSION else "an older"
-        raise InputError(
-            f"{folder}: written by {age} sonde (version {version} of the run folder, this one"
-            f" reads {VERSION})"
-        )
-
-
-TRACKING = """
--- A node of the tracked graph. state: frontier (seen, not visited), visited, gone (404, 410),
--- moved (to the node in moved), dropped (why says it), list (a feed or a sitemap).
-CREATE TABLE IF NOT EXISTS tracked (
-    id INTEGER PRIMARY KEY,
-    url TEXT NOT NULL UNIQUE,
-    state TEXT NOT NULL,
-    why TEXT NOT NULL DEFAULT '',
-    title TEXT NOT NULL DEFAULT '',
-    found REAL NOT NULL,          -- when it was first seen
-    visits INTEGER NOT NULL DEFAULT 0,
-    last REAL,                    -- when it was last visited
-    links INTEGER NOT NULL DEFAULT 0,    -- distinct links seen on it
-    fresh INTEGER NOT NULL DEFAULT 0,    -- links new at the last visit
-    elapsed REAL NOT NULL DEFAULT 0,     -- between the last two visits; of a list: until it is due
-    score REAL NOT NULL DEFAULT 0,       -- link score at the last visit
-    intervals INTEGER NOT NULL DEFAULT 0,
-    changes INTEGER NOT NULL DEFAULT 0,  -- intervals that ended with a new link
-    watched REAL NOT NULL DEFAULT 0,     -- the sum of intervals
-    etag TEXT,
-    modified TEXT,
-    digest BLOB,
-    warc TEXT,                    -- where the page as last fetched is kept
-    misses INTEGER NOT NULL DEFAULT 0,   -- failures in a row
-    retry REAL,                   -- it is left alone until then
-    dated REAL,                   -- the latest date that a list gave it
-    announced INTEGER NOT NULL DEFAULT 0,  -- a list says that it changed since it was visited
-    moved INTEGER
-);
-CREATE INDEX IF NOT EXISTS tracked_retry ON tracked (retry) WHERE retry IS NOT NULL;
-CREATE INDEX IF NOT EXISTS tracked_announced ON tracked (dated) WHERE announced;
-CREATE INDEX IF NOT EXISTS tracked_lists ON tracked (id) WHERE state = 'list';
-
--- A link. It is there at the moment of its date, which entries of feeds have, or, without one,
--- when it was last seen. A link that a page has gained since a list dated it came at that date.
-CREATE TABLE IF NOT EXISTS citations (
-    source INTEGER NOT NULL,
-    target INTEGER NOT NULL,
-    first REAL NOT NULL,
-    last REAL NOT NULL,
-    dated REAL,
-    PRIMARY KEY (source, target)
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS citations_target ON citations (target);
-
--- Every visit, with the requests that were charged to it before they left.
-CREATE TABLE IF NOT EXISTS sent (
-    number INTEGER PRIMARY KEY,
-    url TEXT NOT NULL,
-    why TEXT NOT NULL,            -- expand, recrawl, announced, list
-    charged REAL NOT NULL,        -- when the last of its requests was charged
-    requests INTEGER NOT NULL,
-    bytes INTEGER NOT NULL DEFAULT 0,
-    outcome TEXT,                 -- NULL: in flight, or cut off
-    status INTEGER,
-    fresh INTEGER
-);
-
-CREATE TABLE IF NOT EXISTS ranked (
-    node INTEGER PRIMARY KEY,
-    rank INTEGER NOT NULL,
-    cited INTEGER NOT NULL,       -- distinct sources within the window
-    entered REAL NOT NULL
-);
-CREATE TABLE IF NOT EXISTS ranking_changes (
-    time REAL NOT NULL,
-    change TEXT NOT NULL,         -- entered, left
-    url TEXT NOT NULL,
-    rank INTEGER NOT NULL,        -- where it stands now, or stood last
-    cited INTEGER NOT NULL,
-    why TEXT NOT NULL DEFAULT ''  -- of one that left: gone, moved
-);
-CREATE INDEX IF NOT EXISTS ranking_changes_time ON ranking_changes (time);
-"""
-"""What a run has besides once it is tracked; made when that begins, and of any version."""
+        return InputError(f"{folder}: not the database of a run")
+    age = "a newer" if version > VERSION else "an older"
+    return InputError(
+        f"{folder}: written by {age} sonde (version {version} of the run folder, this one reads"
+        f" {VERSION})"
+    )

@@ -24,7 +24,7 @@ from sonde.store.fastwarc import (
     WarcRecordType,
 )
 from sonde.store.reader import RunReader
-from sonde.store.warcfiles import file_name, numbered, tail_of
+from sonde.store.warc import file_name, numbered, tail_of
 
 VERSION = "1.1.1"
 """Of the format."""

@@ -6,6 +6,9 @@ one write, before `write` returns, so a killed process loses none that was repor
 them outlast a power cut. A body that was stored a short while ago is not stored again: its
 ``revisit`` record says where it is.
 
+Every record is one gzip member, so a record can be read from its offset alone, and a file that
+ends with a whole member ends with a whole record. A place is written ``name:offset``.
+
 After a crash the last record may be half there. Opening cuts it off and says so (``report``). A
 file that is damaged in any other way is left as it is, and writing goes on in a new one.
 """
@@ -18,9 +21,11 @@ import io
 import os
 import re
 import time
+import zlib
 from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
@@ -29,13 +34,14 @@ from typing import NamedTuple, Protocol
 
 from sonde.errors import InputError, StoreError
 from sonde.store.fastwarc import GzipWriter, WarcRecord, WarcRecordType
-from sonde.store.warcfiles import RecordPlace, file_name, numbered, tail_of
 
 FILE_SIZE = 1_000_000_000
 """Bytes after which the next file begins, as archives have them by custom."""
 
 PROFILE = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 
+_NAME = re.compile(r"pages-(\d{5,})\.warc\.gz")
+_CHUNK = 65_536
 _LEVEL = 1
 _REMEMBERED = 20_000  # bodies; a few megabytes of memory
 _WORTHWHILE = 1_024  # bytes of body; a revisit record is not much smaller
@@ -43,6 +49,69 @@ _TRUNCATED = {"size": "length", "broken": "disconnect"}
 # Bodies are stored without their transfer coding, which a reader would try to undo once more.
 _TRANSFER = re.compile(rb"^(transfer-encoding\s*:)", re.IGNORECASE | re.MULTILINE)
 _BREAKS = re.compile(r"[\x00-\x20\x7f]")
+
+
+class RecordPlace(NamedTuple):
+    """Where a record begins."""
+
+    name: str
+    offset: int
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.offset}"
+
+    @classmethod
+    def parse(cls, text: str) -> RecordPlace:
+        """The place that a database names; nothing but a file of the folder itself."""
+        name, _, offset = text.rpartition(":")
+        if not _NAME.fullmatch(name) or not (offset.isascii() and offset.isdigit()):
+            raise InputError(f"{text!r:.100} is not a place in a WARC file")
+        return cls(name, int(offset))
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """How a file ends. ``end`` is where the last whole record ends; ``damage`` says what follows:
+    nothing, a record that was ``cut`` short, or bytes that are no record (``corrupt``)."""
+
+    end: int
+    size: int
+    damage: str = ""
+
+
+def file_name(number: int) -> str:
+    """The name of the n-th file."""
+    return f"pages-{number:05d}.warc.gz"
+
+
+def numbered(folder: Path) -> list[int]:
+    """The numbers of the files in a folder, in order."""
+    names = (_NAME.fullmatch(path.name) for path in folder.iterdir())
+    return sorted(int(name[1]) for name in names if name is not None)
+
+
+def tail_of(path: Path, start: int = 0) -> Tail:
+    """How a file ends, read from `start`, which must be the beginning of a record."""
+    size = path.stat().st_size
+    if start > size:  # what the database knew is not there any more
+        start = 0
+    end = place = start
+    member = None
+    with path.open("rb") as file:
+        file.seek(start)
+        while chunk := file.read(_CHUNK):
+            while chunk:
+                if member is None:
+                    member = zlib.decompressobj(31)
+                try:
+                    member.decompress(chunk)
+                except zlib.error:
+                    return Tail(end, size, "corrupt")
+                place += len(chunk) - len(member.unused_data)
+                chunk = member.unused_data
+                if member.eof:
+                    end, member = place, None
+    return Tail(end, size, "" if end == size else "cut")
 
 
 class Exchanged(Protocol):
@@ -91,6 +160,7 @@ class WarcWriter:
         self._swapping = Lock()  # a file is not closed while another thread syncs it
         self._name = ""
         self._end = 0
+        self._unsynced = True  # something was written since
         try:
             folder.mkdir(parents=True, exist_ok=True)
             numbers = numbered(folder)
@@ -148,7 +218,8 @@ class WarcWriter:
     def sync(self) -> None:
         """Wait until all that was written is on the disk."""
         with self._swapping:
-            if self._file is not None:
+            if self._file is not None and self._unsynced:
+                self._unsynced = False
                 os.fsync(self._file.fileno())
 
     def close(self) -> None:
@@ -199,6 +270,7 @@ class WarcWriter:
                 self._file.seek(self._end)
             raise
         self._end += len(data)
+        self._unsynced = True
 
     # -- records -------------------------------------------------------------------------------
 

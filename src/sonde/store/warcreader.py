@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sonde.errors import InputError
 from sonde.store.fastwarc import FastWARCError, GzipReader, WarcRecord, WarcRecordType
-from sonde.store.warcfiles import RecordPlace
+from sonde.store.warc import RecordPlace
 
 _KINDS = (WarcRecordType.response, WarcRecordType.revisit)
 

@@ -1,4 +1,4 @@
-"""What a tracker is told."""
+"""The plan: what a tracker is told, and what it may cost."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ EXPANSIONS = ("crawl-gai", "crawl-ai")
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrackPlan:
     """``per_hour`` requests are shared by expansion (a ``share`` of the visits) and recrawl.
 
     ``budget`` is the most that the tracker may spend on the run in all, ``most`` the most nodes
-    that it keeps in mind.
+    that it keeps in memory.
     """
 
     top: int = 500
@@ -42,7 +42,7 @@ class Plan:
         return asdict(self)
 
     @classmethod
-    def of(cls, kept: dict[str, Any] | None, changes: dict[str, Any]) -> Plan:
+    def of(cls, kept: dict[str, Any] | None, changes: dict[str, Any]) -> TrackPlan:
         """What was kept, with what is told now."""
         known = {field.name for field in fields(cls)}
         unknown = sorted(changes.keys() - known)

@@ -1,8 +1,10 @@
-"""The live tracker: chooses, visits, learns and ranks, one request after the other.
+"""The live tracker: chooses, visits, learns and ranks, one request after the other, at a rate.
 
-Each visit is chosen when the rate allows its first request. With probability ``share`` it expands
-the frontier; otherwise it goes to a page that was visited before. While lists (feeds, sitemaps)
-are due or have announced pages, every other one of those goes to them.
+Each visit is chosen (``policy``) when the rate allows its first request. Time is a clock that does
+not go back: the time of day at its start, then the machine's own count of seconds. A step of the
+wall clock while it runs changes nothing; one while it does not can make it start late, but never
+before the time at which it stopped. So what was seen first stays first, and no hour is counted
+twice.
 """
 
 from __future__ import annotations
@@ -11,25 +13,25 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sonde.crawling.setup import Session, opened_run
-from sonde.errors import SondeError, StoreError
+from sonde.crawling import open_run
+from sonde.crawling.crawler import new_loop
+from sonde.errors import InputError, SondeError, StoreError
 from sonde.net.exchange import FetchOutcome
 from sonde.net.urls import group_of
-from sonde.store.citations import Citations, Tracked
-from sonde.track.charge import Charge
-from sonde.track.clock import Clock
-from sonde.track.intake import take_in
-from sonde.track.learning import Learning
-from sonde.track.mind import Mind
-from sonde.track.plan import Plan
-from sonde.track.rate import Rate
-from sonde.track.web import TrackedKind, TrackedWeb
+from sonde.sources.web.kind import Web
+from sonde.store.run import Run
+from sonde.track.citations import Citations, TrackedNode
+from sonde.track.import_run import connected, take_in
+from sonde.track.plan import TrackPlan
+from sonde.track.policy import Policy
+from sonde.track.update import GraphUpdate
 
 _LOG = logging.getLogger("sonde.track")
 
@@ -43,11 +45,8 @@ STOPS = {
 """All reasons for which a tracker ends, in words."""
 
 
-_LEFT = "SELECT 1 FROM tracked WHERE state IN ('frontier', 'visited', 'list') LIMIT 1"
-
-
 @dataclass(frozen=True, slots=True)
-class Looked:
+class TrackedVisit:
     """A visit has ended. ``fresh`` links were not there before."""
 
     url: str
@@ -60,7 +59,7 @@ class Looked:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankingUpdated:
     """The ranking was brought up to date."""
 
     at: float
@@ -68,8 +67,93 @@ class Ranked:
     left: tuple[str, ...]
 
 
+HOUR = 3600.0
+
+
+class Rate:
+    """Knows when the last requests of an hour's worth were charged."""
+
+    def __init__(self, per_hour: int, charged: Iterable[float] = ()) -> None:
+        self.per_hour = per_hour
+        self._times: deque[float] = deque(charged, maxlen=per_hour)
+
+    def wait(self, now: float) -> float:
+        """Seconds until the next request may leave."""
+        if not self._times:
+            return 0.0
+        earliest = self._times[-1] + HOUR / self.per_hour
+        if len(self._times) == self.per_hour:
+            earliest = max(earliest, self._times[0] + HOUR)
+        return max(0.0, earliest - now)
+
+    def charge(self, now: float) -> None:
+        """A request leaves."""
+        self._times.append(now)
+
+
+def _steady() -> float:
+    """Seconds that no one can set; on Linux they go on while the machine sleeps."""
+    clock = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if clock is None else time.clock_gettime(clock)
+
+
+class Clock:
+    """Seconds since 1970, never going back."""
+
+    def __init__(self) -> None:
+        self._origin = time.time()
+        self._began = _steady()
+
+    def not_before(self, moment: float) -> None:
+        """Go on from a moment that was reached before, if the wall clock is behind it."""
+        self._origin += max(0.0, moment - self.now())
+
+    def now(self) -> float:
+        """The time."""
+        return self._origin + (_steady() - self._began)
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        await asyncio.sleep(seconds)
+
+
+class _Charge:
+    """The allowance of one visit: each request is on the disk before it leaves.
+
+    ``visit`` is its number in the ledger, once it has sent one.
+    """
+
+    def __init__(self, tracker: LiveTracker, url: str, why: str) -> None:
+        self.visit: int | None = None
+        self.received = 0
+        self._tracker = tracker
+        self._url = url
+        self._why = why
+
+    def take(self) -> bool:
+        """Charge a request; ``False`` where the budget has none left."""
+        tracker = self._tracker
+        if tracker.spent:
+            return False
+        now = tracker.clock.now()
+        tracker.rate.charge(now)
+        tracker.requests += 1
+        with tracker.store.change(durable=True):
+            tracker.web.before_commit()
+            if self.visit is None:
+                self.visit = tracker.store.begin(self._url, self._why, now)
+            else:
+                tracker.store.charge(self.visit, now)
+        return True
+
+    def receive(self, size: int) -> None:
+        """`size` bytes came back."""
+        self.received += size
+
+
 class LiveTracker:
-    """Tracks one run. ``changes`` are settings of the plan, and of the crawl as on resume."""
+    """Tracks one run. ``plan`` is what is told anew of its ``TrackPlan``; ``settings`` are those of
+    the crawl that may change on resume."""
 
     def __init__(
         self,
@@ -77,7 +161,7 @@ class LiveTracker:
         *,
         duration: float | None = None,
         clock: Clock | None = None,
-        on_event: Callable[[Looked | Ranked], None] = lambda event: None,
+        on_event: Callable[[TrackedVisit | RankingUpdated], None] = lambda event: None,
         plan: dict[str, Any] | None = None,
         **settings: Any,
     ) -> None:
@@ -104,36 +188,44 @@ class LiveTracker:
         if self._visiting is not None:
             self._visiting.cancel()
 
+    @property
+    def spent(self) -> bool:
+        """Whether the budget has no request left."""
+        return self.plan.budget is not None and self.requests >= self.plan.budget
+
     # -- running ---------------------------------------------------------------------------------
 
     async def run(self) -> str:
         """Track until the time is up, the budget is spent, or somebody stops it; why it ended."""
-        begun = opened_run(self.path, TrackedKind(), self._settings)
-        failed = False
+        opened = open_run(self.path, Web.name, self._settings)
+        run, failed = opened.run, False
         try:
-            self._open(begun)
-            reason = await self._loop()
-            self._rank()
-            with self.store.change():
-                self.store.remember("track_stop", reason)
-                self.store.remember("track_open", False)
+            if run.power_lost and not run.meta("track_open"):
+                raise InputError(
+                    f"{self.path}: the machine went down during the crawl: resume it first, so"
+                    " that the requests that may have left are booked"
+                )
+            async with connected(opened) as self.web:
+                self._open(run, opened.settings.nofollow)
+                reason = await self._loop()
+                self._rank()
+                with self.store.change():
+                    self.store.remember("track_stop", reason)
+                    self.store.remember("track_open", False)
             return reason
         except StoreError:
             failed = True
             raise
         finally:
-            await begun.hooks.close()
             if failed:
-                begun.run.abandon()
+                run.abandon()
             else:
-                begun.run.close()
+                run.close()
 
-    def _open(self, begun: Session) -> None:
-        self._begun = begun
-        assert isinstance(begun.hooks.source, TrackedWeb)
-        self.source = begun.hooks.source
-        self.store = store = Citations(begun.run.database)
-        self.plan = plan = Plan.of(store.recall("track"), self._plan)
+    def _open(self, run: Run, nofollow: bool) -> None:
+        self._nofollow = nofollow
+        self.store = store = Citations(run)
+        self.plan = plan = TrackPlan.of(store.recall("track"), self._plan)
         state = store.recall("track_state") or {}
         self.clock.not_before(state.get("now", 0.0))
         now = self.clock.now()
@@ -149,10 +241,9 @@ class LiveTracker:
         self._rank()
 
     def _recollect(self, state: dict[str, Any]) -> None:
-        """Make the mind anew from what the store says."""
-        self.mind = Mind(self.plan, state)
-        self.mind.load(self.store)
-        self.learning = Learning(self.store, self.mind, self.source)
+        """Make the policy anew from what the store says."""
+        self.policy = Policy(self.plan, self.store, state)
+        self.update = GraphUpdate(self.store, self.policy, self.web, nofollow=self._nofollow)
 
     async def _loop(self) -> str:
         while True:
@@ -161,11 +252,11 @@ class LiveTracker:
                 return "cut" if self._cutting else "interrupted"
             if self.clock.now() >= self._until:
                 return "time"
-            if self.plan.budget is not None and self.requests >= self.plan.budget:
+            if self.spent:
                 return "budget"
             choice = self._choose()
             if choice is None:
-                if self.store.value(_LEFT) is None:
+                if self.store.over:
                     return "nothing"
                 await self._rest(3600.0 / self.plan.per_hour)
                 continue
@@ -196,52 +287,16 @@ class LiveTracker:
     def _choose(self) -> tuple[int, str] | None:
         """A node to visit now, and why."""
         now = self.clock.now()
-        mind, dice = self.mind, self.mind.dice
         with self.store.change():
-            self.learning.bring_back(now)
-        for _ in range(1000):
-            number, why = -1, "expand"
-            if dice.uniform() < self.plan.share:
-                number = mind.expansion.pick(dice)
-            if number < 0:
-                number, why = self._again(now)
-            if number < 0:
-                number, why = mind.expansion.pick(dice), "expand"
-            if number < 0:
-                return None
-            if self._allowed(number):
-                return number, why
-        return None
-
-    def _again(self, now: float) -> tuple[int, str]:
-        listed = self._listed(now)
-        if listed is not None and self.mind.dice.uniform() < 0.5:
-            return listed
-        number = self.mind.recrawl.pick(self.mind.dice)
-        if number < 0 and listed is not None:
-            return listed
-        return number, "recrawl"
-
-    def _listed(self, now: float) -> tuple[int, str] | None:
-        """A list that is due, or a page that a list announced."""
-        due = self.store.value(
-            "SELECT id FROM tracked WHERE state = 'list' AND retry IS NULL"
-            " AND (last IS NULL OR last + elapsed <= ?) ORDER BY last LIMIT 1",
-            now,
-        )
-        if due is not None:
-            return due, "list"
-        announced = self.store.value(
-            "SELECT id FROM tracked WHERE announced AND retry IS NULL ORDER BY dated DESC LIMIT 1"
-        )
-        return None if announced is None else (announced, "announced")
+            self.policy.bring_back(now)
+        return self.policy.choose(now, self._allowed)
 
     def _allowed(self, number: int) -> bool:
         """Whether robots.txt, as far as it is known, allows a node; one that is not is dropped."""
         url = self.store.value("SELECT url FROM tracked WHERE id = ?", number)
-        if self.source.hosts.allowed(url, group_of(url), time.time()) is not False:
+        if self.web.hosts.allowed(url, group_of(url), time.time()) is not False:
             return True
-        self.mind.leave(number)
+        self.policy.leave(number)
         with self.store.change():
             self.store.update(number, state="dropped", why="robots", announced=0)
         return False
@@ -250,16 +305,18 @@ class LiveTracker:
 
     async def _visit(self, number: int, why: str) -> None:
         node = self.store.node(number)
-        left = math.inf if self.plan.budget is None else self.plan.budget - self.requests
-        charge = Charge(self.store, node.url, why, left, self._charged)
+        charge = _Charge(self, node.url, why)
         if node.last is None:
-            self.mind.expansion.take(number)
-        answer = await self.source.look(
+            self.policy.expansion.take(number)
+        again = node.last is not None
+        answer = await self.web.polite.fetch(
             node.url,
             charge,
-            self._wait,
-            etag=node.etag if node.last is not None else None,
-            modified=node.modified if node.last is not None else None,
+            gate=self._gate,
+            wait=self._wait,
+            wanted=self.web.wanted,
+            etag=node.etag if again else None,
+            last_modified=node.modified if again else None,
         )
         now = self.clock.now()
         try:
@@ -268,46 +325,39 @@ class LiveTracker:
             raise
         except Exception:  # one page that nobody foresaw must not end what runs for weeks
             _LOG.exception("what came of %r cannot be used", node.url)
-            self._recollect(self.mind.state())
+            self._recollect(self.policy.state())
             outcome = self._take_in(node, None, charge, now)
-        self._commit()
-        fresh, status = self.learning.fresh, _status(answer)
-        self._on_event(Looked(node.url, why, outcome, status, fresh, answer.requests, now))
+        fresh, status = self.update.fresh, _status(answer)
+        self._on_event(TrackedVisit(node.url, why, outcome, status, fresh, answer.requests, now))
 
     def _take_in(
-        self, node: Tracked, answer: FetchOutcome | None, charge: Charge, now: float
+        self, node: TrackedNode, answer: FetchOutcome | None, charge: _Charge, now: float
     ) -> str:
         """Learn from an answer, or from one that cannot be used; what came of it, in a word."""
         with self.store.change():
             if answer is None:
-                outcome = self.learning.set_aside(node, "error", now)
+                outcome = self.update.set_aside(node, "error", now)
             else:
-                outcome = self.learning.learn(node, answer, now)
+                outcome = self.update.learn(node, answer, now)
             if charge.visit is not None:
-                fresh, status = self.learning.fresh, _status(answer)
+                fresh, status = self.update.fresh, _status(answer)
                 self.store.settle(charge.visit, outcome, status, charge.received, fresh)
+            self.web.before_commit()
             self._remember(now)
         return outcome
+
+    def _gate(self, url: str, group: str, redirected: bool) -> str | None:
+        """Why a redirect is not followed. One to a page that is known is: what matters is where
+        the page has gone."""
+        return self.web.refusal(url, group) if redirected else None
 
     async def _wait(self) -> None:
         """Until the rate allows another request."""
         while (seconds := self.rate.wait(self.clock.now())) > 0:
             await self.clock.sleep(seconds)
 
-    def _charged(self) -> float:
-        now = self.clock.now()
-        self.rate.charge(now)
-        self.requests += 1
-        self._commit()
-        return now
-
-    def _commit(self) -> None:
-        """What the source has learned of hosts and robots."""
-        self.source.before_commit()
-        self._begun.run.journal.commit()
-
     def _remember(self, now: float) -> None:
-        state = {"now": now, "ranked": self._ranked, **self.mind.state()}
+        state = {"now": now, "ranked": self._ranked, **self.policy.state()}
         self.store.remember("track_state", state)
 
     # -- ranking ---------------------------------------------------------------------------------
@@ -316,11 +366,11 @@ class LiveTracker:
         now = self._ranked = self.clock.now()
         with self.store.change():
             entered, left = self.store.rank(now, self.plan.window, self.plan.top)
-            if self.mind.known >= self.plan.most:
+            if self.policy.known >= self.plan.most:
                 for number in self.store.forget(now - self.plan.window):
-                    self.mind.forget(number)
+                    self.policy.forget(number)
             self._remember(now)
-        self._on_event(Ranked(now, tuple(entered), tuple(left)))
+        self._on_event(RankingUpdated(now, tuple(entered), tuple(left)))
 
 
 def _status(answer: FetchOutcome | None) -> int | None:
@@ -329,11 +379,5 @@ def _status(answer: FetchOutcome | None) -> int | None:
 
 def track_live(path: str | Path, **arguments: Any) -> str:
     """Track a run to the end, from a program that has no event loop; why it ended."""
-    from sonde.crawling.crawler import new_loop
-
-    loop = new_loop()
-    try:
-        return loop.run_until_complete(LiveTracker(path, **arguments).run())
-    finally:
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.close()
+    with asyncio.Runner(loop_factory=new_loop) as runner:
+        return runner.run(LiveTracker(path, **arguments).run())

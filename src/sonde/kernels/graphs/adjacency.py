@@ -1,4 +1,4 @@
-"""Edge rows to compressed rows, in place: the loops behind `sonde.sources.graph.assembly`.
+"""Edge rows to compressed rows, in place: the loops behind `sonde.sources.graph.loading`.
 
 A second copy of the edges is what a large graph leaves no memory for. So edges move to their
 source's row by a counting sort whose destinations overwrite the sources, and a walk along the

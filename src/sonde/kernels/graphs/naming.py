@@ -15,8 +15,11 @@ from __future__ import annotations
 
 import cython
 
-MASK = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
-SPREAD = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
+if cython.compiled:
+    from cython.cimports.sonde.kernels.byte import GOLDEN, MASK, eight_bytes
+else:
+    from sonde.kernels.byte import GOLDEN, MASK, eight_bytes
+
 BLOCK = cython.declare(cython.longlong, 128)
 
 
@@ -25,7 +28,7 @@ BLOCK = cython.declare(cython.longlong, 128)
 @cython.nogil
 @cython.exceptval(check=False)
 def integer_hash(key: cython.longlong) -> cython.longlong:
-    spread: cython.ulonglong = (cython.cast(cython.ulonglong, key) & MASK) * SPREAD & MASK
+    spread: cython.ulonglong = (cython.cast(cython.ulonglong, key) & MASK) * GOLDEN & MASK
     return cython.cast(cython.longlong, spread >> 33)
 
 
@@ -36,29 +39,20 @@ def integer_hash(key: cython.longlong) -> cython.longlong:
 def text_hash(
     data: cython.const[cython.uchar][::1], start: cython.longlong, stop: cython.longlong
 ) -> cython.longlong:
-    digest: cython.ulonglong = cython.cast(cython.ulonglong, stop - start) * SPREAD & MASK
+    digest: cython.ulonglong = cython.cast(cython.ulonglong, stop - start) * GOLDEN & MASK
     word: cython.ulonglong
     at: cython.longlong = start
     byte: cython.int
-    # Eight bytes at a time, spelled so that a C compiler makes one load of them.
     while at + 8 <= stop:
-        word = data[at]
-        word |= cython.cast(cython.ulonglong, data[at + 1]) << 8
-        word |= cython.cast(cython.ulonglong, data[at + 2]) << 16
-        word |= cython.cast(cython.ulonglong, data[at + 3]) << 24
-        word |= cython.cast(cython.ulonglong, data[at + 4]) << 32
-        word |= cython.cast(cython.ulonglong, data[at + 5]) << 40
-        word |= cython.cast(cython.ulonglong, data[at + 6]) << 48
-        word |= cython.cast(cython.ulonglong, data[at + 7]) << 56
-        digest = (digest ^ word) * SPREAD & MASK
+        digest = (digest ^ eight_bytes(data, at)) * GOLDEN & MASK
         digest ^= digest >> 29  # a product's low bits know little of the word's high ones
         at += 8
     word = 0
     for byte in range(stop - at):
         word |= cython.cast(cython.ulonglong, data[at + byte]) << (8 * byte)
-    digest = (digest ^ word) * SPREAD & MASK
+    digest = (digest ^ word) * GOLDEN & MASK
     digest ^= digest >> 32
-    digest = digest * SPREAD & MASK
+    digest = digest * GOLDEN & MASK
     return cython.cast(cython.longlong, digest >> 33)
 
 

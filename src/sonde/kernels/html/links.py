@@ -36,6 +36,8 @@ def followed(
     page's `own` URL, and those that lead nowhere, are left out.
     """
     row: cython.Py_ssize_t
+    if count > anchors.shape[0] or anchors.shape[1] < 6:
+        raise ValueError(f"there are no {count} anchors of 6 numbers")
     for row in range(count):
         written: bytes = html[anchors[row, 0] : anchors[row, 1]]
         url = known.get(written)
@@ -82,6 +84,8 @@ def gathered(
     start: cython.Py_ssize_t
     end: cython.Py_ssize_t
     link: tuple
+    if len(alphas) != len(links):
+        raise ValueError(f"{len(links)} links have {len(alphas)} promises")
     if shun is not None:
         for number in range(len(links)):
             link = cython.cast(tuple, links[number])
@@ -132,12 +136,14 @@ def gathered(
 
 def unsettled(numbers: list, status: bytearray, settled: cython.int) -> list[int]:
     """The places of those numbers that are -1, or whose status is below `settled`."""
-    known: cython.uchar[::1] = status
+    known: cython.uchar[::1] = memoryview(status)
     place: cython.Py_ssize_t
     number: cython.Py_ssize_t
     found: list[int] = []
     for place in range(len(numbers)):
         number = numbers[place]
+        if number >= known.shape[0]:
+            raise ValueError(f"the node {number} has no status")
         if number < 0 or known[number] < settled:
             found.append(place)
     return found

@@ -15,9 +15,7 @@ import cython
 if cython.compiled:
     from cython.cimports.cpython.unicode import PyUnicode_AsUTF8AndSize
     from cython.cimports.libc.string import memchr, memcmp
-
-QUESTION = cython.declare(cython.int, 63)
-SLASH = cython.declare(cython.char, 47)
+    from cython.cimports.sonde.kernels import byte
 
 
 def basename_of(url: str) -> str:
@@ -54,9 +52,9 @@ def by_basename(urls: list[str]) -> tuple[list[str], list[int], list[int]]:
     url: str
     for url in urls:
         data = PyUnicode_AsUTF8AndSize(url, cython.address(size))
-        query = cython.cast(cython.p_const_char, memchr(data, QUESTION, size))
+        query = cython.cast(cython.p_const_char, memchr(data, byte.QUESTION, size))
         end = size if query == cython.NULL else query - data
-        while end > 0 and data[end - 1] != SLASH:
+        while end > 0 and data[end - 1] != byte.SLASH:
             end -= 1
         if end != before or memcmp(data, earlier, end) != 0:
             name = url[:end] if size == len(url) else basename_of(url)

@@ -22,128 +22,95 @@ import cython
 import numpy as np
 
 if cython.compiled:
-    from cython.cimports.libc.string import memchr
+    from cython.cimports.sonde.kernels import byte
     from cython.cimports.sonde.kernels.html.tags import Names
 else:
+    from sonde.kernels import byte
     from sonde.kernels.html.tags import Names
 
-# What a name stands for: its kind, and flags above it.
-PARAGRAPH = cython.declare(cython.int, 1)
-ITEM = cython.declare(cython.int, 2)
-TERM = cython.declare(cython.int, 3)
-HEADING = cython.declare(cython.int, 4)
-LINK = cython.declare(cython.int, 5)
-BUTTON = cython.declare(cython.int, 6)
-FORM = cython.declare(cython.int, 7)
-SELECT = cython.declare(cython.int, 8)
-OPTIONS = cython.declare(cython.int, 9)
-OPTION = cython.declare(cython.int, 10)
-TABLE = cython.declare(cython.int, 11)
-ROWS = cython.declare(cython.int, 12)
-ROW = cython.declare(cython.int, 13)
-CELL = cython.declare(cython.int, 14)
-CAPTION = cython.declare(cython.int, 15)
-COLUMNS = cython.declare(cython.int, 16)
-COLUMN = cython.declare(cython.int, 17)
-HTML = cython.declare(cython.int, 18)
-HEAD = cython.declare(cython.int, 19)
-BODY = cython.declare(cython.int, 20)
-DRAWING = cython.declare(cython.int, 21)
-PLAIN = cython.declare(cython.int, 22)  # holds text alone
-CODE = cython.declare(cython.int, 23)  # a script or a style, which may stand in a table too
-COMMON = cython.declare(cython.int, 24)  # nothing special, but not an element of a drawing
-ODD = cython.declare(cython.int, 31)  # the parser knows more about it
-KIND = cython.declare(cython.int, 31)
-ENDS = cython.declare(cython.int, 32)  # closes a paragraph
-BARE = cython.declare(cython.int, 64)  # has no content
-RAW = cython.declare(cython.int, 128)  # what it holds is not markup
-EARLY = cython.declare(cython.int, 256)  # may stand in the head
-WALL = cython.declare(cython.int, 512)  # items inside it have nothing to do with those outside
+    # What a name stands for: its kind, and flags above it.
+    PARAGRAPH = 1
+    ITEM = 2
+    TERM = 3
+    HEADING = 4
+    LINK = 5
+    BUTTON = 6
+    FORM = 7
+    SELECT = 8
+    OPTIONS = 9
+    OPTION = 10
+    TABLE = 11
+    ROWS = 12
+    ROW = 13
+    CELL = 14
+    CAPTION = 15
+    COLUMNS = 16
+    COLUMN = 17
+    HTML = 18
+    HEAD = 19
+    BODY = 20
+    DRAWING = 21
+    PLAIN = 22  # holds text alone
+    CODE = 23  # a script or a style, which may stand in a table too
+    COMMON = 24  # nothing special, but not an element of a drawing
+    ODD = 31  # the parser knows more about it
+    KIND = 31
+    ENDS = 32  # closes a paragraph
+    BARE = 64  # has no content
+    RAW = 128  # what it holds is not markup
+    EARLY = 256  # may stand in the head
+    WALL = 512  # items inside it have nothing to do with those outside
 
 RULES = {
-    "p": 1 | 32,
-    "li": 2 | 32,
-    **dict.fromkeys(("dd", "dt"), 3 | 32 | 512),
-    **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), 4 | 32),
-    "a": 5,
-    "button": 6,
-    "form": 7 | 32 | 512,
-    "select": 8,
-    "optgroup": 9,
-    "option": 10,
-    "table": 11 | 32 | 512,
-    **dict.fromkeys(("tbody", "thead", "tfoot"), 12),
-    "tr": 13,
-    **dict.fromkeys(("td", "th"), 14 | 512),
-    "caption": 15 | 512,
-    "colgroup": 16,
-    "col": 17 | 64,
-    "html": 18,
-    "head": 19,
-    "body": 20 | 512,
-    "svg": 21,
-    "title": 22 | 256,
-    "textarea": 22,
-    **dict.fromkeys(("script", "style"), 23 | 128 | 256),
-    **dict.fromkeys(("noscript", "noframes"), 24 | 128 | 256),
-    **dict.fromkeys(("iframe", "noembed"), 24 | 128),
-    **dict.fromkeys(("meta", "link", "base"), 24 | 64 | 256),
-    **dict.fromkeys(("br", "img", "input", "area", "embed", "wbr", "param", "source"), 24 | 64),
-    "track": 24 | 64,
-    "hr": 24 | 32 | 64,
-    **dict.fromkeys(("ul", "ol", "menu", "dir", "dl", "blockquote", "fieldset"), 24 | 32 | 512),
-    **dict.fromkeys(("article", "aside", "details", "figure", "footer"), 24 | 32 | 512),
-    **dict.fromkeys(("header", "main", "nav", "section", "figcaption"), 24 | 32 | 512),
-    **dict.fromkeys(("address", "center", "dialog", "div", "hgroup", "pre", "summary"), 24 | 32),
-    **dict.fromkeys("b big code em font i s small span strike strong sub sup tt u var".split(), 24),
-    **dict.fromkeys("audio canvas datalist object video label legend ruby".split(), 24),
-    **dict.fromkeys("applet basefont bgsound desc foreignobject frame frameset image".split(), 31),
-    **dict.fromkeys("isindex keygen listing marquee math nobr plaintext rb rp rt".split(), 31),
-    **dict.fromkeys("rtc search selectedcontent template xmp".split(), 31),
+    "p": PARAGRAPH | ENDS,
+    "li": ITEM | ENDS,
+    **dict.fromkeys(("dd", "dt"), TERM | ENDS | WALL),
+    **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), HEADING | ENDS),
+    "a": LINK,
+    "button": BUTTON,
+    "form": FORM | ENDS | WALL,
+    "select": SELECT,
+    "optgroup": OPTIONS,
+    "option": OPTION,
+    "table": TABLE | ENDS | WALL,
+    **dict.fromkeys(("tbody", "thead", "tfoot"), ROWS),
+    "tr": ROW,
+    **dict.fromkeys(("td", "th"), CELL | WALL),
+    "caption": CAPTION | WALL,
+    "colgroup": COLUMNS,
+    "col": COLUMN | BARE,
+    "html": HTML,
+    "head": HEAD,
+    "body": BODY | WALL,
+    "svg": DRAWING,
+    "title": PLAIN | EARLY,
+    "textarea": PLAIN,
+    **dict.fromkeys(("script", "style"), CODE | RAW | EARLY),
+    **dict.fromkeys(("noscript", "noframes"), COMMON | RAW | EARLY),
+    **dict.fromkeys(("iframe", "noembed"), COMMON | RAW),
+    **dict.fromkeys(("meta", "link", "base"), COMMON | BARE | EARLY),
+    **dict.fromkeys(
+        ("br", "img", "input", "area", "embed", "wbr", "param", "source"), COMMON | BARE
+    ),
+    "track": COMMON | BARE,
+    "hr": COMMON | ENDS | BARE,
+    **dict.fromkeys(
+        ("ul", "ol", "menu", "dir", "dl", "blockquote", "fieldset"), COMMON | ENDS | WALL
+    ),
+    **dict.fromkeys(("article", "aside", "details", "figure", "footer"), COMMON | ENDS | WALL),
+    **dict.fromkeys(("header", "main", "nav", "section", "figcaption"), COMMON | ENDS | WALL),
+    **dict.fromkeys(
+        ("address", "center", "dialog", "div", "hgroup", "pre", "summary"), COMMON | ENDS
+    ),
+    **dict.fromkeys(
+        "b big code em font i s small span strike strong sub sup tt u var".split(), COMMON
+    ),
+    **dict.fromkeys("audio canvas datalist object video label legend ruby".split(), COMMON),
+    **dict.fromkeys("applet basefont bgsound desc foreignobject frame frameset image".split(), ODD),
+    **dict.fromkeys("isindex keygen listing marquee math nobr plaintext rb rp rt".split(), ODD),
+    **dict.fromkeys("rtc search selectedcontent template xmp".split(), ODD),
 }
 """By name. A name that is not here is of an inline element, of HTML or of a drawing."""
-
-FIRST = cython.declare(cython.ulonglong, 0xCBF29CE484222325)
-PRIME = cython.declare(cython.ulonglong, 0x100000001B3)
-MASK = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def is_letter(code: cython.uint) -> cython.bint:
-    return 97 <= code <= 122 or 65 <= code <= 90
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def is_blank(code: cython.uint) -> cython.bint:
-    """White space as HTML has it."""
-    return code <= 32 and (code == 32 or 9 <= code <= 10 or 12 <= code <= 13)
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def found(
-    codes: cython.const[cython.uchar][::1], at: cython.longlong, code: cython.uint
-) -> cython.longlong:
-    """Where a code stands next; the end where it does not."""
-    size: cython.longlong = codes.shape[0]
-    if cython.compiled:
-        if at >= size:
-            return size
-        begin: cython.p_const_char = cython.cast(cython.p_const_char, cython.address(codes[0]))
-        place: cython.p_const_char = cython.cast(
-            cython.p_const_char, memchr(begin + at, code, size - at)
-        )
-        return size if place == cython.NULL else place - begin
-    while at < size and codes[at] != code:
-        at += 1
-    return at
 
 
 @cython.cfunc
@@ -157,43 +124,46 @@ def reference(
     size: cython.longlong = codes.shape[0]
     code: cython.uint
     value: cython.uint = 0
-    key: cython.ulonglong = FIRST
+    key: cython.ulonglong = byte.FNV_START
     base: cython.uint = 10
     place: cython.longlong = at + 1
     start: cython.longlong
     if place >= size:
         return place
     code = codes[place]
-    if code == 35:
+    if code == byte.NUMBER_SIGN:
         place += 1
-        if place < size and (codes[place] | 32) == 120:
+        if place < size and (codes[place] | byte.SMALL) == byte.SMALL_X:
             base = 16
             place += 1
         start = place
         while place < size and place - start < 7:
             code = codes[place]
-            if 48 <= code <= 57:
-                code -= 48
-            elif base == 16 and 97 <= (code | 32) <= 102:
-                code = (code | 32) - 87
-            else:
+            if not byte.is_digit(code) and not (
+                base == 16 and byte.SMALL_A <= (code | byte.SMALL) <= byte.SMALL_F
+            ):
                 break
-            value = value * base + code
+            value = value * base + byte.digit(code)
             place += 1
-        if place == start or place >= size or codes[place] != 59:
+        if place == start or place >= size or codes[place] != byte.SEMICOLON:
             return -1
         # Controls, surrogates and what is no character are replaced or reported.
-        if value < 32 or 127 <= value < 160 or 0xD800 <= value < 0xE000 or value > 0x10FFFF:
+        if (
+            value < byte.SPACE
+            or byte.DELETE <= value < 160
+            or 0xD800 <= value < 0xE000
+            or value > 0x10FFFF
+        ):
             return -1
         if 0xFDD0 <= value < 0xFDF0 or value & 0xFFFE == 0xFFFE:
             return -1
         return place + 1
-    if not (is_letter(code) or 48 <= code <= 57):
+    if not byte.is_alphanumeric(code):
         return place
-    while place < size and (is_letter(codes[place]) or 48 <= codes[place] <= 57):
-        key = ((key ^ codes[place]) * PRIME) & MASK
+    while place < size and byte.is_alphanumeric(codes[place]):
+        key = byte.hashed(key, codes[place])
         place += 1
-    if place < size and codes[place] == 59 and characters.number(key):
+    if place < size and codes[place] == byte.SEMICOLON and characters.number(key):
         return place + 1
     return -1
 
@@ -212,24 +182,20 @@ def raw_end(
     markup; -1 where something in there makes that a question."""
     size: cython.longlong = codes.shape[0]
     width: cython.longlong = stop - start
-    letter: cython.longlong
     commented: cython.bint = False
     while True:
-        at = found(codes, at, 60)
+        at = byte.found(codes, at, byte.LESS)
         if at + 2 + width >= size:
             return -1
-        if foreign and codes[at + 1] != 47:
+        if foreign and codes[at + 1] != byte.SLASH:
             return -1
-        if codes[at + 1] == 33:
+        if codes[at + 1] == byte.EXCLAMATION:
             commented = True
-        elif commented and is_letter(codes[at + 1]):
+        elif commented and byte.is_letter(codes[at + 1]):
             return -1  # a script within a comment within a script hides its end tag
-        elif codes[at + 1] == 47:
-            letter = 0
-            while letter < width and (codes[at + 2 + letter] | 32) == (codes[start + letter] | 32):
-                letter += 1
-            if letter == width:
-                return at if codes[at + 2 + width] == 62 else -1
+        elif codes[at + 1] == byte.SLASH:
+            if byte.same_name(codes, at + 2, start, width):
+                return at if codes[at + 2 + width] == byte.GREATER else -1
             if foreign:
                 return -1
         at += 1
@@ -248,49 +214,55 @@ def attributes_end(
     count: cython.int = 0
     while at < size:
         code = codes[at]
-        if code == 62:
+        if code == byte.GREATER:
             return at
-        if is_blank(code):
+        if byte.is_blank(code):
             at += 1
             continue
-        if code == 47:
-            return at + 1 if at + 1 < size and codes[at + 1] == 62 else -1
-        if code == 61:
+        if code == byte.SLASH:
+            return at + 1 if at + 1 < size and codes[at + 1] == byte.GREATER else -1
+        if code == byte.EQUALS:
             return -1
         count += 1
         if count > most:
             return -1
         while at < size:
             code = codes[at]
-            if code <= 62:  # letters lie beyond
-                if code == 61 or code == 62 or code == 47 or is_blank(code):
+            if code <= byte.GREATER:  # letters lie beyond
+                if code == byte.EQUALS or byte.ends_name(code):
                     break
-                if code == 34 or code == 39 or code == 60:
+                if code == byte.QUOTE or code == byte.APOSTROPHE or code == byte.LESS:
                     return -1
             at += 1
-        while at < size and is_blank(codes[at]):
+        while at < size and byte.is_blank(codes[at]):
             at += 1
-        if at >= size or codes[at] != 61:
+        if at >= size or codes[at] != byte.EQUALS:
             continue
         at += 1
-        while at < size and is_blank(codes[at]):
+        while at < size and byte.is_blank(codes[at]):
             at += 1
         if at >= size:
             return -1
         quote = codes[at]
-        if quote == 34 or quote == 39:
-            at = found(codes, at + 1, quote) + 1
-            if at >= size or not (is_blank(codes[at]) or codes[at] == 62 or codes[at] == 47):
+        if quote == byte.QUOTE or quote == byte.APOSTROPHE:
+            at = byte.found(codes, at + 1, quote) + 1
+            if at >= size or not byte.ends_name(codes[at]):
                 return -1
         else:
-            if quote == 62:
+            if quote == byte.GREATER:
                 return -1
-            while at < size and not is_blank(codes[at]) and codes[at] != 62:
+            while at < size and not byte.is_blank(codes[at]) and codes[at] != byte.GREATER:
                 code = codes[at]
-                if code == 34 or code == 39 or code == 60 or code == 61 or code == 96:
+                if (
+                    code == byte.QUOTE
+                    or code == byte.APOSTROPHE
+                    or code == byte.LESS
+                    or code == byte.EQUALS
+                    or code == byte.BACKTICK
+                ):
                     return -1
                 at += 1
-            if codes[at - 1] == 47:
+            if codes[at - 1] == byte.SLASH:
                 return -1  # does it close the element or end the value?
     return -1
 
@@ -370,16 +342,16 @@ def is_wellformed(
     over: cython.bint = False
     silent: cython.bint  # no text may stand here
     ends: cython.bint
-    if found(codes, 0, 0) < size:
+    if byte.found(codes, 0, 0) < size:
         return False
     while at < size:
         code = codes[at]
-        if code != 60:
+        if code != byte.LESS:
             silent = over or (TABLE <= top <= ROW) or top == COLUMNS or top == HEAD
-            stop = found(codes, at, 60)
+            stop = byte.found(codes, at, byte.LESS)
             if not silent and depth > 0 and top != HTML:  # any text will do
                 while at < stop:
-                    if codes[at] == 38:
+                    if codes[at] == byte.AMPERSAND:
                         at = reference(codes, at, characters)
                         if at < 0:
                             return False
@@ -388,13 +360,13 @@ def is_wellformed(
                 continue
             while at < stop:
                 code = codes[at]
-                if code == 38:
+                if code == byte.AMPERSAND:
                     at = reference(codes, at, characters)
                     if at < 0:
                         return False
                 else:
                     at += 1
-                    if is_blank(code):
+                    if byte.is_blank(code):
                         continue
                 if silent:
                     return False
@@ -405,45 +377,47 @@ def is_wellformed(
         if start >= size:
             return False
         code = codes[start]
-        if code == 33 or code == 63:
+        if code == byte.EXCLAMATION or code == byte.QUESTION:
             if top == PLAIN or drawing:
                 return False
-            if code == 33 and start + 2 < size and codes[start + 1] == 45:
-                if codes[start + 2] != 45:
+            if code == byte.EXCLAMATION and start + 2 < size and codes[start + 1] == byte.HYPHEN:
+                if codes[start + 2] != byte.HYPHEN:
                     return False
                 at = start + 3
-                while at < size and not (
-                    codes[at] == 62 and codes[at - 1] == 45 and codes[at - 2] == 45
-                ):
-                    if codes[at] == 33 and codes[at - 1] == 45 and codes[at - 2] == 45:
+                while at < size and not byte.ends_comment(codes, at):
+                    if (
+                        codes[at] == byte.EXCLAMATION
+                        and codes[at - 1] == byte.HYPHEN
+                        and codes[at - 2] == byte.HYPHEN
+                    ):
                         return False
                     at += 1
             else:
                 at = start
-                while at < size and codes[at] != 62:
+                while at < size and codes[at] != byte.GREATER:
                     at += 1
             if at >= size:
                 return False
             at += 1
             continue
 
-        ends = code == 47
+        ends = code == byte.SLASH
         if ends:
             start += 1
         stop = start
-        key = FIRST
-        if start < size and not is_letter(codes[start]):
+        key = byte.FNV_START
+        if start < size and not byte.is_letter(codes[start]):
             return False
         while stop < size:
             code = codes[stop]
-            if code <= 90:
-                if code == 62 or code == 47 or is_blank(code):
+            if code <= byte.CAPITAL_Z:
+                if byte.ends_name(code):
                     break
-                if code == 60:
+                if code == byte.LESS:
                     return False
-                if code >= 65:
-                    code |= 32
-            key = ((key ^ code) * PRIME) & MASK
+                if code >= byte.CAPITAL_A:
+                    code |= byte.SMALL
+            key = byte.hashed(key, code)
             stop += 1
         if stop == start or stop >= size:
             return False
@@ -451,9 +425,9 @@ def is_wellformed(
         if ends:
             if depth == 0 or keys[depth - 1] != key:
                 return False
-            while stop < size and is_blank(codes[stop]):
+            while stop < size and byte.is_blank(codes[stop]):
                 stop += 1
-            if stop >= size or codes[stop] != 62:
+            if stop >= size or codes[stop] != byte.GREATER:
                 return False
             at = stop + 1
             if top == PARAGRAPH:
@@ -481,10 +455,10 @@ def is_wellformed(
         if drawing:
             if top == PLAIN or (rule != 0 and kind != PLAIN and kind != CODE):
                 return False
-            if codes[at - 2] == 47:
+            if codes[at - 2] == byte.SLASH:
                 continue
         else:
-            if codes[at - 2] == 47 and not rule & BARE:
+            if codes[at - 2] == byte.SLASH and not rule & BARE:
                 return False
             if particular(top):
                 if not may_hold(top, rule):

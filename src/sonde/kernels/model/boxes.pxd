@@ -1,8 +1,6 @@
 cimport cython
 from sonde.kernels.model.frontier cimport Frontier
 
-cdef double INFINITY
-
 cdef class Boxes:
     cdef Frontier frontier
     cdef int[::1] columns

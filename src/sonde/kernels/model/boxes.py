@@ -12,7 +12,10 @@ import numpy as np
 
 from sonde.kernels.model.frontier import grown
 
-INFINITY = float("inf")
+if cython.compiled:
+    from cython.cimports.libc.math import INFINITY
+else:
+    from math import inf as INFINITY
 
 
 class Boxes:

@@ -6,7 +6,10 @@ compiled code and from Python with the same result. Masks keep uncompiled intege
 
 import cython
 
-MASK = 0xFFFFFFFFFFFFFFFF
+if cython.compiled:
+    from cython.cimports.sonde.kernels.byte import GOLDEN, MASK, SPLITMIX
+else:
+    from sonde.kernels.byte import GOLDEN, MASK, SPLITMIX
 
 
 class Dice:
@@ -16,9 +19,9 @@ class Dice:
         mixed = seed & MASK
         words = []
         for _ in range(4):  # splitmix64, as the generator's authors advise for seeding
-            mixed = (mixed + 0x9E3779B97F4A7C15) & MASK
+            mixed = (mixed + GOLDEN) & MASK
             word = mixed
-            word = ((word ^ (word >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+            word = ((word ^ (word >> 30)) * SPLITMIX) & MASK
             word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & MASK
             words.append(word ^ (word >> 31))
         self.s0, self.s1, self.s2, self.s3 = words
@@ -30,16 +33,15 @@ class Dice:
         self.s0, self.s1, self.s2, self.s3 = state
 
     def turn(self):
-        mask: cython.ulonglong = 0xFFFFFFFFFFFFFFFF
-        total: cython.ulonglong = (self.s0 + self.s3) & mask
-        result: cython.ulonglong = ((((total << 23) & mask) | (total >> 41)) + self.s0) & mask
-        shifted: cython.ulonglong = (self.s1 << 17) & mask
+        total: cython.ulonglong = (self.s0 + self.s3) & MASK
+        result: cython.ulonglong = ((((total << 23) & MASK) | (total >> 41)) + self.s0) & MASK
+        shifted: cython.ulonglong = (self.s1 << 17) & MASK
         self.s2 ^= self.s0
         self.s3 ^= self.s1
         self.s1 ^= self.s2
         self.s0 ^= self.s3
         self.s2 ^= shifted
-        self.s3 = ((self.s3 << 45) & mask) | (self.s3 >> 19)
+        self.s3 = ((self.s3 << 45) & MASK) | (self.s3 >> 19)
         return result
 
     def uniform(self):
@@ -49,8 +51,8 @@ class Dice:
     def below(self, count):
         """An integer in [0, count), without bias: draws from the ragged end are drawn again."""
         size: cython.ulonglong = count
-        spare: cython.ulonglong = (0xFFFFFFFFFFFFFFFF % size + 1) % size
-        limit: cython.ulonglong = 0xFFFFFFFFFFFFFFFF - spare
+        spare: cython.ulonglong = (MASK % size + 1) % size
+        limit: cython.ulonglong = MASK - spare
         draw: cython.ulonglong = self.turn()
         while draw > limit:
             draw = self.turn()

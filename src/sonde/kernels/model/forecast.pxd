@@ -5,7 +5,7 @@ from sonde.kernels.model.rankings cimport Tournament
 from sonde.kernels.model.yields cimport Yields
 
 cdef int TERMS, ROUNDS
-cdef double INFINITY, FAIR_SHARE
+cdef double FAIR_SHARE
 
 cdef class Forecast(Signal):
     cdef public Yields yields

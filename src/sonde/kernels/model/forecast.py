@@ -21,18 +21,18 @@ import cython
 import numpy as np
 
 if cython.compiled:
-    from cython.cimports.libc.math import exp, log1p, sqrt
+    from cython.cimports.libc.math import INFINITY, exp, log1p, sqrt
     from cython.cimports.sonde.kernels.model.dice import Dice
     from cython.cimports.sonde.kernels.model.neighbourhood import Signal
     from cython.cimports.sonde.kernels.model.rankings import Tournament
 else:
     from math import exp, log1p, sqrt
+    from math import inf as INFINITY
 
     from sonde.kernels.model.dice import Dice
     from sonde.kernels.model.neighbourhood import Signal
     from sonde.kernels.model.rankings import Tournament
 
-INFINITY = float("inf")
 TERMS = 6
 FAIR_SHARE = 20.0
 ROUNDS = 4  # of Newton's method, from the prior

@@ -5,8 +5,6 @@ cdef enum:
     DROPPED = -2
     FIRST_VISIT = -3
 
-cdef double INFINITY
-
 cdef class Frontier
 
 cdef class Leaf:

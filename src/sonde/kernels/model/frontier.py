@@ -18,13 +18,16 @@ and small groups start with small blocks. Without it there is one group and bloc
 import cython
 import numpy as np
 
-if not cython.compiled:
+if cython.compiled:
+    from cython.cimports.libc.math import INFINITY
+else:
+    from math import inf as INFINITY
+
     UNSEEN = -1
     DROPPED = -2
     FIRST_VISIT = -3
 
 
-INFINITY = float("inf")
 LARGE = 1 << 19  # entries
 
 

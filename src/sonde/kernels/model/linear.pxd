@@ -2,7 +2,7 @@ cimport cython
 from sonde.kernels.model.boxes cimport Boxes
 from sonde.kernels.model.frontier cimport Leaf
 
-cdef double INFINITY, ROUNDING
+cdef double ROUNDING
 cdef int LATEST, SHORTEST, FREE, LISTED, CHAINED, FAMILIES, LIST, BOXES, ALL, FEW, TURN, DEAR, LONGEST, RETRY
 
 cdef class Linear(Leaf):

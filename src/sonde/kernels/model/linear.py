@@ -31,13 +31,15 @@ import numpy as np
 from sonde.kernels.model.frontier import grown
 
 if cython.compiled:
+    from cython.cimports.libc.math import INFINITY
     from cython.cimports.sonde.kernels.model.boxes import Boxes
     from cython.cimports.sonde.kernels.model.frontier import Leaf
 else:
+    from math import inf as INFINITY
+
     from sonde.kernels.model.boxes import Boxes
     from sonde.kernels.model.frontier import Leaf
 
-INFINITY = float("inf")
 LATEST = 2147483647
 
 # A ceiling stands at least this share of its magnitude above a weight that moves, so that

@@ -1,7 +1,5 @@
 cimport cython
 
-cdef unsigned long long FNV_START, FNV_TIMES, MASK
-
 cdef class LinkWords:
     cdef public int count
     cdef public long long[::1] first

@@ -5,10 +5,12 @@ import numpy as np
 
 from sonde.kernels.model.frontier import grown
 
+if cython.compiled:
+    from cython.cimports.sonde.kernels.byte import FNV_START, hashed
+else:
+    from sonde.kernels.byte import FNV_START, hashed
+
 MOST = 2**31 - 1
-FNV_START = 0xCBF29CE484222325
-FNV_TIMES = 0x100000001B3
-MASK = 0xFFFFFFFFFFFFFFFF
 
 
 class LinkWords:
@@ -36,6 +38,8 @@ class LinkWords:
         i: cython.Py_ssize_t
         for i in range(len(lists)):
             size = len(lists[i])
+            if size % 2:
+                raise ValueError(f"a list of words has {size} bytes: two a word")
             out[i] = self.number(data, begin, size)
             begin += size
 
@@ -69,8 +73,7 @@ class LinkWords:
         i: cython.longlong
         same: cython.bint
         for i in range(begin, begin + size, 2):
-            digest ^= data[i] | (cython.cast(cython.ushort, data[i + 1]) << 8)
-            digest = (digest * FNV_TIMES) & MASK
+            digest = hashed(digest, data[i] | (cython.cast(cython.ushort, data[i + 1]) << 8))
         slot = cython.cast(cython.longlong, digest >> 32) & last
         while self.table[slot] > 0:
             start = self.first[self.table[slot] - 1]

@@ -2,8 +2,6 @@ cimport cython
 from sonde.kernels.model.dice cimport Dice
 from sonde.kernels.model.frontier cimport Leaf
 
-cdef double INFINITY
-
 cdef class Tournament(Leaf):
     cdef public int column
     cdef public int[::1] block_top, shelf_top

@@ -6,11 +6,12 @@ import numpy as np
 from sonde.kernels.model.frontier import grown
 
 if cython.compiled:
+    from cython.cimports.libc.math import INFINITY
     from cython.cimports.sonde.kernels.model.frontier import Leaf
 else:
-    from sonde.kernels.model.frontier import Leaf
+    from math import inf as INFINITY
 
-INFINITY = float("inf")
+    from sonde.kernels.model.frontier import Leaf
 
 
 class Tournament(Leaf):

@@ -137,12 +137,13 @@ def follow(
     picks: cython.int[::1] = named
     snapshot: cython.double[::1] = np.zeros(max(model.frontier.width, 1))
     for step in range(steps):
-        chosen = model.chooser.choose(model.step)
-        leaf = model.frontier.leaves[chosen]
-        slot = leaf.best()
-        picks[step] = model.frontier.row_node[slot]
         node = sequence[step]
         slot = model.frontier.slot_of[node]
+        if slot < 0 or not model.frontier.row_live[slot]:
+            raise ValueError(f"the node {node} is not on the frontier")
+        chosen = model.chooser.choose(model.step)
+        leaf = model.frontier.leaves[chosen]
+        picks[step] = model.frontier.row_node[leaf.best()]
         model.frontier.take(slot)
         model.step += 1
         model.snapshot(slot, snapshot)

@@ -37,7 +37,7 @@ cdef class Ratios:
     cdef void settle(self, double usual) noexcept
 
 cdef int LEVELS
-cdef double INFINITY, LEVEL_PATIENCE, GUESS, GUESSES, FAIR_SHARE
+cdef double LEVEL_PATIENCE, GUESS, GUESSES, FAIR_SHARE
 
 cdef class Yields(Signal):
     cdef public int deg, e_sum, weight, worth, share, words, base, estimate, rank

@@ -9,8 +9,10 @@ import cython
 import numpy as np
 
 if cython.compiled:
+    from cython.cimports.sonde.kernels import byte
     from cython.cimports.sonde.kernels.text.utf8 import code_at, width_at
 else:
+    from sonde.kernels import byte
     from sonde.kernels.text.utf8 import code_at, width_at
 
 UNKNOWN = -1
@@ -59,10 +61,10 @@ class Folding:
         while at < size:
             while at < size and codes[at] < 0x80:
                 code = codes[at]
-                if 65 <= code <= 90:
-                    code += 32
-                elif code == 45:
-                    code = 32
+                if byte.CAPITAL_A <= code <= byte.CAPITAL_Z:
+                    code += byte.SMALL
+                elif code == byte.HYPHEN:
+                    code = byte.SPACE
                 out[to] = code
                 to += 1
                 at += 1
@@ -73,6 +75,8 @@ class Folding:
                 out = store
                 room = len(store)
             width = width_at(codes, at)
+            if at + width > size:
+                raise ValueError("a character of UTF-8 is cut short")
             found = self.entry(code_at(codes, at))
             if found == SAME:
                 for i in range(width):
@@ -101,6 +105,8 @@ class Folding:
             places[count] = to
             count += 1
             width = width_at(codes, at)
+            if at + width > size:
+                raise ValueError("a character of UTF-8 is cut short")
             entry = SAME if width == 1 else self.entry(code_at(codes, at))
             to += width if entry == SAME else entry & 15
             at += width

@@ -1,6 +1,6 @@
 cimport cython
 
-cdef unsigned int FNV_START, FNV_TIMES, MASK, QUESTION, FRAGMENT, SLASH, DOT
+cdef unsigned int START, PRIME, BITS
 
 cdef unsigned int foreign(unsigned int letter) noexcept
 

@@ -11,7 +11,9 @@ import numpy as np
 
 if cython.compiled:
     from cython.cimports.cpython.unicode import PyUnicode_DATA, PyUnicode_KIND, PyUnicode_READ
+    from cython.cimports.sonde.kernels import byte
 else:
+    from sonde.kernels import byte
 
     def PyUnicode_KIND(text):
         return 0
@@ -23,13 +25,10 @@ else:
         return ord(data[place])
 
 
-FNV_START = 2166136261
-FNV_TIMES = 16777619
-MASK = 0xFFFFFFFF
-QUESTION = 63
-FRAGMENT = 35
-SLASH = 47
-DOT = 46
+# FNV-1a in 32 bits.
+START = 2166136261
+PRIME = 16777619
+BITS = 0xFFFFFFFF
 LOWER = np.array(
     [ord(chr(code).lower()) if chr(code).isalnum() else 0 for code in range(128)], dtype=np.uint32
 )
@@ -55,9 +54,9 @@ class Numbered:
         self.ends = np.empty(room // 2 + 1, dtype=np.intc)
         self.numbers = np.empty(room // 2 + 1, dtype=np.uint16)
         self.lower = LOWER
-        self.first = FNV_START
+        self.first = START
         if salt:  # as a first character that no word has
-            self.first = ((self.first ^ salt) * FNV_TIMES) & MASK
+            self.first = ((self.first ^ salt) * PRIME) & BITS
 
     def turn_to(self, text):
         """Read this text from now on, of which no word is known yet."""
@@ -95,7 +94,7 @@ class Numbered:
                 letter = self.lower[letter] if letter < 128 else foreign(letter)
                 if letter == 0:
                     break
-                value = ((value ^ cython.cast(cython.uint, letter)) * FNV_TIMES) & MASK
+                value = ((value ^ cython.cast(cython.uint, letter)) * PRIME) & BITS
                 place += 1
             if place - begin >= 2:
                 self.starts[self.count] = cython.cast(cython.int, begin)
@@ -148,17 +147,17 @@ class Numbered:
         dot: cython.Py_ssize_t = -1
         while (
             stop < self.size
-            and self.character(stop) != QUESTION
-            and self.character(stop) != FRAGMENT
+            and self.character(stop) != byte.QUESTION
+            and self.character(stop) != byte.NUMBER_SIGN
         ):
             stop += 1
         begin = stop
         while begin > 0:
-            if self.character(begin - 1) == SLASH:
+            if self.character(begin - 1) == byte.SLASH:
                 slashes += 1
                 if slashes == 2:
                     break
-            elif self.character(begin - 1) == DOT and slashes == 0 and dot < 0:
+            elif self.character(begin - 1) == byte.DOT and slashes == 0 and dot < 0:
                 dot = begin - 1
             begin -= 1
         self.read(begin, stop if dot < 0 else dot)
@@ -188,10 +187,13 @@ def words_of_links(
     words.turn_to(text)
     done: cython.Py_ssize_t = 0
     for link in sorted(range(links), key=starts.__getitem__):  # as they stand in the text
-        start = starts[link] - window
-        end = min(ends[link] + window, words.size)
+        start = starts[link]
+        end = ends[link]
+        if not 0 <= start <= end <= words.size:
+            raise ValueError(f"an anchor from {start} to {end} is not in the text")
+        end = min(end + window, words.size)
         if end > done:
-            done = words.read(max(start, done), end)
+            done = words.read(max(start - window, done), end)
     for link in range(links):
         start = starts[link]
         end = ends[link]

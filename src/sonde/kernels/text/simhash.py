@@ -4,26 +4,12 @@ from __future__ import annotations
 
 import cython
 
-MASK = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
-MIX_1 = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
-MIX_2 = cython.declare(cython.ulonglong, 0xBF58476D1CE4E5B9)
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def run_at(raw: cython.const[cython.uchar][::1], at: cython.longlong) -> cython.ulonglong:
-    """Eight bytes as one number, spelled so that a C compiler makes one load of them."""
-    word: cython.ulonglong = raw[at]
-    word |= cython.cast(cython.ulonglong, raw[at + 1]) << 8
-    word |= cython.cast(cython.ulonglong, raw[at + 2]) << 16
-    word |= cython.cast(cython.ulonglong, raw[at + 3]) << 24
-    word |= cython.cast(cython.ulonglong, raw[at + 4]) << 32
-    word |= cython.cast(cython.ulonglong, raw[at + 5]) << 40
-    word |= cython.cast(cython.ulonglong, raw[at + 6]) << 48
-    word |= cython.cast(cython.ulonglong, raw[at + 7]) << 56
-    return word
+if cython.compiled:
+    from cython.cimports.sonde.kernels import byte
+    from cython.cimports.sonde.kernels.byte import GOLDEN, MASK, SPLITMIX, eight_bytes
+else:
+    from sonde.kernels import byte
+    from sonde.kernels.byte import GOLDEN, MASK, SPLITMIX, eight_bytes
 
 
 def majority_of(
@@ -40,6 +26,8 @@ def majority_of(
     """
     if not cython.compiled:
         raw, planes = memoryview(raw), memoryview(planes)
+    if planes.shape[0] < 64:
+        raise ValueError("a count of 64 bits takes 64 planes")
     taken: cython.longlong = 0
     count: cython.longlong
     at: cython.longlong
@@ -51,11 +39,11 @@ def majority_of(
     digest: cython.ulonglong
     with cython.nogil:
         for at in range(1 if words_only else 0, raw.shape[0] - 7):
-            if words_only and raw[at - 1] != 32:
+            if words_only and raw[at - 1] != byte.SPACE:
                 continue
-            digest = (run_at(raw, at) * MIX_1) & MASK
+            digest = (eight_bytes(raw, at) * GOLDEN) & MASK
             digest ^= digest >> 29
-            digest = (digest * MIX_2) & MASK
+            digest = (digest * SPLITMIX) & MASK
             if sampled and (digest >> 40) & 3 != 0:
                 continue
             digest ^= digest >> 32
@@ -83,6 +71,8 @@ def pair(raw: cython.const[cython.uchar][::1], clean: cython.uchar[::1], pairs: 
     """
     if not cython.compiled:
         raw, clean, pairs = memoryview(raw), memoryview(clean), memoryview(pairs)
+    if clean.shape[0] < raw.shape[0] + 9 or pairs.shape[0] < raw.shape[0] // 2:
+        raise ValueError(f"{raw.shape[0]} bytes need more room for their words and pairs")
     size: cython.longlong = 1
     at: cython.longlong
     count: cython.longlong = -1  # of words before this one
@@ -90,26 +80,26 @@ def pair(raw: cython.const[cython.uchar][::1], clean: cython.uchar[::1], pairs: 
     word: cython.ulonglong
     before: cython.ulonglong = 0
     with cython.nogil:
-        clean[0] = 32
+        clean[0] = byte.SPACE
         for at in range(raw.shape[0]):
-            if 48 <= raw[at] <= 57:
+            if byte.is_digit(raw[at]):
                 if digits:
                     continue
                 digits = True
-                clean[size] = 32
+                clean[size] = byte.SPACE
             else:
                 digits = False
                 clean[size] = raw[at]
             size += 1
         for at in range(size, size + 8):
-            clean[at] = 32
+            clean[at] = byte.SPACE
         for at in range(1, size):
-            if clean[at] == 32 or clean[at - 1] != 32:
+            if clean[at] == byte.SPACE or clean[at - 1] != byte.SPACE:
                 continue
-            word = (run_at(clean, at) * MIX_1) & MASK
+            word = (eight_bytes(clean, at) * GOLDEN) & MASK
             word ^= word >> 29
             if count >= 0:
-                pairs[count] = cython.cast(cython.uint, (((before * MIX_2) & MASK) ^ word) >> 32)
+                pairs[count] = cython.cast(cython.uint, (((before * SPLITMIX) & MASK) ^ word) >> 32)
             before = word
             count += 1
     return max(count, 0)
@@ -132,6 +122,8 @@ def merge(known: cython.uint[::1], found: cython.uint[::1], merged: cython.uint[
     """Merge two sorted runs of different numbers; how many of those found were not known."""
     if not cython.compiled:
         known, found, merged = memoryview(known), memoryview(found), memoryview(merged)
+    if merged.shape[0] < known.shape[0] + found.shape[0]:
+        raise ValueError(f"{merged.shape[0]} places cannot hold all that is merged")
     size: cython.longlong = 0
     at: cython.longlong = 0
     news: cython.longlong = 0

@@ -7,15 +7,16 @@ index into it at which a character begins. White space and letters are Python's.
 import cython
 
 if cython.compiled:
-    from cython.cimports.cpython.unicode import Py_UNICODE_ISALNUM as is_alphanumeric
-    from cython.cimports.cpython.unicode import Py_UNICODE_ISSPACE as is_space
+    from cython.cimports.cpython.unicode import Py_UNICODE_ISALNUM, Py_UNICODE_ISSPACE
     from cython.cimports.libc.string import memchr, memcpy, memmove
+    from cython.cimports.sonde.kernels import byte
 else:
+    from sonde.kernels import byte
 
-    def is_alphanumeric(code):
+    def Py_UNICODE_ISALNUM(code):
         return chr(code).isalnum()
 
-    def is_space(code):
+    def Py_UNICODE_ISSPACE(code):
         return chr(code).isspace()
 
 
@@ -83,18 +84,16 @@ def space_at(codes, at):
     """The width of the white space character here, 0 if it is another one."""
     first: cython.uint = codes[at]
     if first < 0x80:
-        return 1 if first == 32 or 9 <= first <= 13 or 28 <= first <= 31 else 0
-    return width_at(codes, at) if is_space(code_at(codes, at)) else 0
+        return 1 if byte.is_space(first) else 0
+    return width_at(codes, at) if Py_UNICODE_ISSPACE(code_at(codes, at)) else 0
 
 
 def word_at(codes, at):
     """The width of the letter, digit or underscore here, 0 if it is another character."""
     first: cython.uint = codes[at]
     if first < 0x80:
-        if 97 <= first | 32 <= 122 or 48 <= first <= 57 or first == 95:
-            return 1
-        return 0
-    return width_at(codes, at) if is_alphanumeric(code_at(codes, at)) else 0
+        return 1 if byte.is_alphanumeric(first) or first == byte.UNDERSCORE else 0
+    return width_at(codes, at) if Py_UNICODE_ISALNUM(code_at(codes, at)) else 0
 
 
 def past_spaces(codes, at, end):

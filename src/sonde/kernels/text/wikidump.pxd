@@ -1,10 +1,4 @@
 cdef enum:
-    LESS = 60
-    GREATER = 62
-    AMPERSAND = 38
-    SLASH = 47
-    EQUALS = 61
-    QUOTE = 34
     DEEPEST = 12
     MOST_ATTRIBUTES = 8
     TITLE = 0
@@ -34,4 +28,4 @@ cdef bint same(
 cdef bint same_as_page(unsigned char* codes, Py_ssize_t at, Py_ssize_t end) noexcept
 cdef int field_of(unsigned char* codes, Py_ssize_t at, Py_ssize_t size) noexcept
 cdef int is_plain(unsigned char* codes, Py_ssize_t at, Py_ssize_t end) noexcept
-cdef Py_ssize_t reference_end(unsigned char* codes, Py_ssize_t at, Py_ssize_t end) noexcept
+cdef Py_ssize_t entity_end(unsigned char* codes, Py_ssize_t at, Py_ssize_t end) noexcept

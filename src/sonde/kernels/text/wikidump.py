@@ -8,16 +8,12 @@ judged here: the scanner says that it does not know, and a parser has to be aske
 import cython
 
 if cython.compiled:
+    from cython.cimports.sonde.kernels import byte
     from cython.cimports.sonde.kernels.text.utf8 import copy, find, follows
 else:
+    from sonde.kernels import byte
     from sonde.kernels.text.utf8 import copy, find, follows
 
-    LESS = 60
-    GREATER = 62
-    AMPERSAND = 38
-    SLASH = 47
-    EQUALS = 61
-    QUOTE = 34
     DEEPEST = 12
     MOST_ATTRIBUTES = 8
     TITLE = 0
@@ -30,7 +26,12 @@ else:
 # Bytes that need no second look: no control characters, no sign of markup, and no byte with which
 # one of the two characters beyond U+FFFD begins.
 for _code in range(256):
-    ORDINARY[_code] = (_code >= 32 or _code in (9, 10)) and _code not in (LESS, GREATER, 38, 0xEF)
+    ORDINARY[_code] = (_code >= byte.SPACE or _code in (byte.TAB, byte.NEWLINE)) and _code not in (
+        byte.LESS,
+        byte.GREATER,
+        byte.AMPERSAND,
+        0xEF,
+    )
 
 
 class Scanner:
@@ -49,6 +50,8 @@ class Scanner:
         Title, namespace, model, text and redirect: where each begins and ends, -1 if it is missing.
         ``foreign`` then says whether there are other characters than those of ASCII.
         """
+        if not 0 <= begin <= end <= len(data):
+            raise ValueError(f"no bytes {begin} to {end} in {len(data)}")
         if not self.scanned(data, begin, end):
             return None
         return [(self.begins[i], self.ends[i]) for i in range(5)]
@@ -64,12 +67,12 @@ class Scanner:
         for i in range(5):
             self.begins[i] = self.ends[i] = -1
         while at < end:
-            less = find(codes, LESS, at, end)
+            less = find(codes, byte.LESS, at, end)
             if less >= end or (depth == 0 and less > at) or not self.takes(codes, at, less):
                 return False
-            if less + 1 < end and codes[less + 1] == SLASH:
+            if less + 1 < end and codes[less + 1] == byte.SLASH:
                 at = name_end(codes, less + 2, end)
-                if at >= end or codes[at] != GREATER or depth == 0:
+                if at >= end or codes[at] != byte.GREATER or depth == 0:
                     return False
                 depth -= 1
                 if not same(
@@ -94,7 +97,7 @@ class Scanner:
             at = self.attributes(codes, name, end, field == REDIRECT)
             if at < 0:
                 return False
-            if codes[at - 2] == SLASH:
+            if codes[at - 2] == byte.SLASH:
                 if field >= 0 and field != REDIRECT:
                     self.begins[field] = self.ends[field] = at
                 if depth == 0:
@@ -124,14 +127,14 @@ class Scanner:
             self.begins[REDIRECT] = self.ends[REDIRECT] = at
         while True:
             name = at
-            while at < end and codes[at] == 32:
+            while at < end and codes[at] == byte.SPACE:
                 at += 1
             if at >= end:
                 return -1
-            if codes[at] == GREATER:
+            if codes[at] == byte.GREATER:
                 return at + 1
-            if codes[at] == SLASH:
-                return at + 2 if at + 1 < end and codes[at + 1] == GREATER else -1
+            if codes[at] == byte.SLASH:
+                return at + 2 if at + 1 < end and codes[at + 1] == byte.GREATER else -1
             if at == name or count == MOST_ATTRIBUTES:
                 return -1
             name = at
@@ -144,13 +147,13 @@ class Scanner:
             self.name_at[count] = name
             self.name_size[count] = at - name
             count += 1
-            close = find(codes, QUOTE, at + 2, end)
+            close = find(codes, byte.QUOTE, at + 2, end)
             if (
                 close >= end
-                or find(codes, LESS, at + 2, close) < close
-                or find(codes, AMPERSAND, at + 2, close) < close
-                or find(codes, 9, at + 2, close) < close
-                or find(codes, 10, at + 2, close) < close
+                or find(codes, byte.LESS, at + 2, close) < close
+                or find(codes, byte.AMPERSAND, at + 2, close) < close
+                or find(codes, byte.TAB, at + 2, close) < close
+                or find(codes, byte.NEWLINE, at + 2, close) < close
                 or not self.takes(codes, at + 2, close)
             ):
                 return -1
@@ -166,9 +169,11 @@ def name_end(codes, at, end):
     code: cython.uint
     while at < end:
         code = codes[at]
-        if 97 <= (code | 32) <= 122 or code == 95:
+        if byte.is_letter(code) or code == byte.UNDERSCORE:
             at += 1
-        elif at > begin and (48 <= code <= 58 or code == 45 or code == 46):
+        elif at > begin and (
+            byte.ZERO <= code <= byte.COLON or code == byte.HYPHEN or code == byte.DOT
+        ):
             at += 1
         else:
             break
@@ -219,8 +224,8 @@ def is_plain(codes, at, end):
         if ORDINARY[code]:
             seen |= code
             at += 1
-        elif code == AMPERSAND:
-            after = reference_end(codes, at, end)
+        elif code == byte.AMPERSAND:
+            after = entity_end(codes, at, end)
             if after < 0:
                 return -1
             at = after
@@ -232,7 +237,7 @@ def is_plain(codes, at, end):
     return cython.cast(cython.int, seen)
 
 
-def reference_end(codes, at, end):
+def entity_end(codes, at, end):
     """The place after one of the five references, or -1."""
     if follows(codes, at, end, b"&lt;") or follows(codes, at, end, b"&gt;"):
         return at + 4
@@ -245,35 +250,39 @@ def reference_end(codes, at, end):
 
 def unescaped(data: bytes, begin: cython.Py_ssize_t, end: cython.Py_ssize_t):
     """A piece of plain text with its references replaced, between two line ends."""
+    if not (begin == end or 0 <= begin < end <= len(data)):
+        raise ValueError(f"no bytes {begin} to {end} in {len(data)}")
     store: bytearray = bytearray(end - begin + 2)
     codes: cython.p_uchar = data
     out: cython.p_uchar = store
     at: cython.Py_ssize_t = begin
     to: cython.Py_ssize_t = 1
     place: cython.Py_ssize_t
-    out[0] = 10
+    out[0] = byte.NEWLINE
     while at < end:
-        place = find(codes, AMPERSAND, at, end)
+        place = find(codes, byte.AMPERSAND, at, end)
         copy(out, to, codes, at, place - at)
         to += place - at
         at = place
         if at >= end:
             break
-        if codes[at + 1] == 108:
-            out[to] = LESS
+        if at + 4 > end:
+            raise ValueError("a reference is cut short")
+        if codes[at + 1] == byte.SMALL_L:
+            out[to] = byte.LESS
             at += 4
-        elif codes[at + 1] == 103:
-            out[to] = GREATER
+        elif codes[at + 1] == byte.SMALL_G:
+            out[to] = byte.GREATER
             at += 4
-        elif codes[at + 1] == 113:
-            out[to] = QUOTE
+        elif codes[at + 1] == byte.SMALL_Q:
+            out[to] = byte.QUOTE
             at += 6
-        elif codes[at + 2] == 109:
-            out[to] = AMPERSAND
+        elif codes[at + 2] == byte.SMALL_M:
+            out[to] = byte.AMPERSAND
             at += 5
         else:
-            out[to] = 39
+            out[to] = byte.APOSTROPHE
             at += 6
         to += 1
-    out[to] = 10
+    out[to] = byte.NEWLINE
     return store, to + 1

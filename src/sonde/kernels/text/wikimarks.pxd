@@ -1,12 +1,4 @@
 cdef enum:
-    NEWLINE = 10
-    SLASH = 47
-    COLON = 58
-    LESS = 60
-    GREATER = 62
-    BRACKET = 91
-    CLOSING = 93
-    PIPE = 124
     ASIDE = 1
     BEGIN = 2
     END = 3

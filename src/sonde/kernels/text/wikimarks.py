@@ -8,6 +8,7 @@ ends with ``\\x03``. Nothing else in the text may be one of these characters.
 import cython
 
 if cython.compiled:
+    from cython.cimports.sonde.kernels import byte
     from cython.cimports.sonde.kernels.text.utf8 import (
         before_spaces,
         copy,
@@ -19,6 +20,7 @@ if cython.compiled:
         word_at,
     )
 else:
+    from sonde.kernels import byte
     from sonde.kernels.text.utf8 import (
         before_spaces,
         copy,
@@ -30,14 +32,6 @@ else:
         word_at,
     )
 
-    NEWLINE = 10
-    SLASH = 47
-    COLON = 58
-    LESS = 60
-    GREATER = 62
-    BRACKET = 91
-    CLOSING = 93
-    PIPE = 124
     ASIDE = 1
     BEGIN = 2
     END = 3
@@ -56,14 +50,16 @@ def marked(store: bytearray, end: cython.Py_ssize_t, kind_of, caption_of):
     """The text with marks, its length, the targets of its links, and what was set aside.
 
     ``kind_of`` a target is "file", "category" or anything else; ``caption_of`` a file's label is
-    what is shown of it.
+    what is shown of it, never more than that has.
     """
+    if not 0 <= end <= len(store):
+        raise ValueError(f"no text of {end} bytes in {len(store)}")
     codes: cython.p_uchar = store
     targets: list = []
     verbatim: list = []
     links: cython.Py_ssize_t = 0
     at: cython.Py_ssize_t
-    if find(codes, LESS, 0, end) < end:
+    if find(codes, byte.LESS, 0, end) < end:
         end = without_comments(codes, end)
         if has_paired(codes, end):
             aside: Aside = Aside()
@@ -77,13 +73,13 @@ def marked(store: bytearray, end: cython.Py_ssize_t, kind_of, caption_of):
                 size = len(store)
             codes = store
             end = size
-    at = find(codes, BRACKET, 0, end)
+    at = find(codes, byte.OPEN_BRACKET, 0, end)
     if at >= end:
         return store, end, targets, verbatim
     while at < end:
-        if at + 1 < end and codes[at + 1] == BRACKET:
+        if at + 1 < end and codes[at + 1] == byte.OPEN_BRACKET:
             links += 1
-        at = find(codes, BRACKET, at + 1, end)
+        at = find(codes, byte.OPEN_BRACKET, at + 1, end)
     if links:
         room: cython.Py_ssize_t = end + (DIGITS + 4) * links
         turn: cython.int
@@ -101,21 +97,21 @@ def marked(store: bytearray, end: cython.Py_ssize_t, kind_of, caption_of):
 
 @cython.cfunc
 def has_paired(codes: cython.p_uchar, end: cython.Py_ssize_t) -> cython.bint:
-    at: cython.Py_ssize_t = find(codes, LESS, 0, end)
+    at: cython.Py_ssize_t = find(codes, byte.LESS, 0, end)
     while at < end:
         if paired_name(codes, at + 1, end) >= 0:
             return True
-        at = find(codes, LESS, at + 1, end)
+        at = find(codes, byte.LESS, at + 1, end)
     return False
 
 
 @cython.cfunc
 def has_links(codes: cython.p_uchar, end: cython.Py_ssize_t) -> cython.bint:
-    at: cython.Py_ssize_t = find(codes, BRACKET, 0, end)
+    at: cython.Py_ssize_t = find(codes, byte.OPEN_BRACKET, 0, end)
     while at + 1 < end:
-        if codes[at + 1] == BRACKET:
+        if codes[at + 1] == byte.OPEN_BRACKET:
             return True
-        at = find(codes, BRACKET, at + 1, end)
+        at = find(codes, byte.OPEN_BRACKET, at + 1, end)
     return False
 
 
@@ -125,18 +121,18 @@ def without_comments(codes, end):
     kept: cython.Py_ssize_t = 0
     less: cython.Py_ssize_t
     while at < end:
-        less = find(codes, LESS, at, end)
+        less = find(codes, byte.LESS, at, end)
         while less < end and not follows(codes, less, end, b"<!--"):
-            less = find(codes, LESS, less + 1, end)
+            less = find(codes, byte.LESS, less + 1, end)
         move(codes, kept, at, less - at)
         kept += less - at
         at = less
         if at < end:
-            at = find(codes, GREATER, at + 4, end)
+            at = find(codes, byte.GREATER, at + 4, end)
             while at < end and not (
-                codes[at - 1] == 45 and codes[at - 2] == 45 and at - 2 >= less + 4
+                codes[at - 1] == byte.HYPHEN and codes[at - 2] == byte.HYPHEN and at - 2 >= less + 4
             ):
-                at = find(codes, GREATER, at + 1, end)
+                at = find(codes, byte.GREATER, at + 1, end)
             at += 1
     return kept
 
@@ -145,7 +141,7 @@ def put_mark(out, to, mark, number):
     i: cython.int
     out[to] = mark
     for i in range(DIGITS):
-        out[to + DIGITS - i] = 48 + number % 10
+        out[to + DIGITS - i] = byte.ZERO + number % 10
         number //= 10
     return to + DIGITS + 1
 
@@ -156,7 +152,7 @@ def paired_name(codes, at, end):
     i: cython.Py_ssize_t
     number: cython.int
     size: cython.Py_ssize_t
-    if at < end and codes[at] == SLASH:
+    if at < end and codes[at] == byte.SLASH:
         at += 1
     for number in range(8):
         name = PAIRED[number]
@@ -164,7 +160,7 @@ def paired_name(codes, at, end):
         if at + size > end:
             continue
         i = 0
-        while i < size and codes[at + i] | 32 == name[i]:
+        while i < size and codes[at + i] | byte.SMALL == name[i]:
             i += 1
         if i == size and not (at + size < end and word_at(codes, at + size)):
             return number
@@ -173,8 +169,8 @@ def paired_name(codes, at, end):
 
 def tag_end(codes, at, end):
     """The place after the ``>`` that ends the tag at this place, or -1 if there is none."""
-    less: cython.Py_ssize_t = find(codes, LESS, at + 1, end)
-    more: cython.Py_ssize_t = find(codes, GREATER, at + 1, less)
+    less: cython.Py_ssize_t = find(codes, byte.LESS, at + 1, end)
+    more: cython.Py_ssize_t = find(codes, byte.GREATER, at + 1, less)
     return more + 1 if more < less else -1
 
 
@@ -190,19 +186,19 @@ class Aside:
         """Write the text without them; gives the place after it."""
         places: list = []
         last_end: list = [-1] * 8
-        at: cython.Py_ssize_t = find(codes, LESS, begin, end)
+        at: cython.Py_ssize_t = find(codes, byte.LESS, begin, end)
         after: cython.Py_ssize_t
         number: cython.int
         while at < end:
             number = paired_name(codes, at + 1, end)
             after = tag_end(codes, at, end) if number >= 0 else -1
             if after >= 0:
-                if codes[at + 1] == SLASH:
+                if codes[at + 1] == byte.SLASH:
                     last_end[number] = len(places)
                 places.append((at, after, number))
-                at = find(codes, LESS, after, end)
+                at = find(codes, byte.LESS, after, end)
             else:
-                at = find(codes, LESS, at + 1, end)
+                at = find(codes, byte.LESS, at + 1, end)
         kept: cython.Py_ssize_t = begin
         opened: cython.int = -1
         inner: cython.Py_ssize_t = 0
@@ -210,19 +206,23 @@ class Aside:
         for place in range(len(places)):
             at, after, number = places[place]
             if opened < 0:
-                if codes[at + 1] == SLASH or codes[after - 2] == SLASH or last_end[number] < place:
+                if (
+                    codes[at + 1] == byte.SLASH
+                    or codes[after - 2] == byte.SLASH
+                    or last_end[number] < place
+                ):
                     continue  # left for the removal of tags
                 opened = number
                 inner = after
                 copy(out, to, codes, kept, at - kept)
                 to += at - kept
-            elif codes[at + 1] == SLASH and number == opened:
+            elif codes[at + 1] == byte.SLASH and number == opened:
                 kept = after
                 opened = -1
                 if number == REF:
                     self.note(codes, inner, at)
                 elif number < SHOWN:
-                    out[to] = 32
+                    out[to] = byte.SPACE
                     to += 1
                 else:
                     to = put_mark(out, to, ASIDE, len(self.verbatim))
@@ -232,7 +232,7 @@ class Aside:
 
     def note(self, codes, begin, end):
         """What is in a footnote, which may have elements of its own."""
-        if find(codes, LESS, begin, end) >= end:
+        if find(codes, byte.LESS, begin, end) >= end:
             self.notes.append(bytes(codes[begin:end]))
             return
         out: bytearray = bytearray(end - begin)
@@ -247,13 +247,13 @@ def link_end(codes, at, end):
     code: cython.uint
     while stop < end:
         code = codes[stop]
-        if code == BRACKET:
+        if code == byte.OPEN_BRACKET:
             return -1
-        if code == CLOSING:
-            return stop if stop + 1 < end and codes[stop + 1] == CLOSING else -1
-        if code == PIPE:
+        if code == byte.CLOSE_BRACKET:
+            return stop if stop + 1 < end and codes[stop + 1] == byte.CLOSE_BRACKET else -1
+        if code == byte.PIPE:
             named = False
-        elif named and (code == NEWLINE or code == BEGIN or code == END):
+        elif named and (code == byte.NEWLINE or code == BEGIN or code == END):
             return -1
         stop += 1
     return -1
@@ -271,31 +271,31 @@ def mark_round(codes, end, out, targets, kind_of, caption_of):
     after: cython.Py_ssize_t
     shows: cython.int
     while at < end:
-        start = find(codes, BRACKET, at, end)
+        start = find(codes, byte.OPEN_BRACKET, at, end)
         stop = -1
         while start < end:
-            if start + 1 < end and codes[start + 1] == BRACKET:
+            if start + 1 < end and codes[start + 1] == byte.OPEN_BRACKET:
                 stop = link_end(codes, start, end)
                 if stop >= 0:
                     break
-            start = find(codes, BRACKET, start + 1, end)
+            start = find(codes, byte.OPEN_BRACKET, start + 1, end)
         copy(out, to, codes, at, start - at)
         to += start - at
         if stop < 0:
             break
-        bar = find(codes, PIPE, start + 2, stop)
+        bar = find(codes, byte.PIPE, start + 2, stop)
         after = stop + 2
-        while after < end and 97 <= codes[after] <= 122:
+        while after < end and byte.SMALL_A <= codes[after] <= byte.SMALL_Z:
             after += 1
         target = bytes(codes[start + 2 : bar])
         shows = 0
-        if find(codes, COLON, start + 2, bar) < bar:
+        if find(codes, byte.COLON, start + 2, bar) < bar:
             kind = kind_of(target)
             if kind == "category":
                 shows = 1
             elif kind == "file":
                 shows = 2
-                out[to] = 32
+                out[to] = byte.SPACE
                 to += 1
         to = put_mark(out, to, BEGIN, len(targets))
         targets.append(target)
@@ -307,14 +307,14 @@ def mark_round(codes, end, out, targets, kind_of, caption_of):
                 last = stop
             elif stop == bar + 1:  # the pipe trick
                 shown = start + 2
-                last = find(codes, COLON, shown, bar)
+                last = find(codes, byte.COLON, shown, bar)
                 while last < bar:
                     shown = last + 1
-                    last = find(codes, COLON, shown, bar)
-                last = find(codes, 40, shown, bar)
+                    last = find(codes, byte.COLON, shown, bar)
+                last = find(codes, byte.PARENTHESIS, shown, bar)
             shown = past_spaces(codes, shown, last)
             last = before_spaces(codes, shown, last)
-            if stop == bar and shown < last and codes[shown] == COLON:
+            if stop == bar and shown < last and codes[shown] == byte.COLON:
                 shown += 1
             copy(out, to, codes, shown, last - shown)
             to += last - shown
@@ -325,11 +325,13 @@ def mark_round(codes, end, out, targets, kind_of, caption_of):
         else:
             if shows == 2:
                 caption: bytes = caption_of(bytes(codes[bar:stop]))
+                if len(caption) > stop - bar:
+                    raise ValueError("a caption is longer than the label that it is made of")
                 for shown in range(len(caption)):
                     out[to] = caption[shown]
                     to += 1
             out[to] = END
-            out[to + 1] = 32
+            out[to + 1] = byte.SPACE
             copy(out, to + 2, codes, stop + 2, after - stop - 2)
             to += after - stop
         at = after
@@ -341,9 +343,9 @@ def external_label(codes, at, end):
     at += 1
     if follows(codes, at, end, b"http"):
         at += 4
-        if at < end and codes[at] == 115:
+        if at < end and codes[at] == byte.SMALL_S:
             at += 1
-        if at >= end or codes[at] != COLON:
+        if at >= end or codes[at] != byte.COLON:
             return -1
         at += 1
     elif follows(codes, at, end, b"ftp:"):
@@ -353,9 +355,14 @@ def external_label(codes, at, end):
     code: cython.uint
     while at < end:
         code = codes[at]
-        if code == BRACKET or code == CLOSING or code == LESS or code == GREATER:
+        if (
+            code == byte.OPEN_BRACKET
+            or code == byte.CLOSE_BRACKET
+            or code == byte.LESS
+            or code == byte.GREATER
+        ):
             break
-        if (code <= 32 or code >= 0x80) and space_at(codes, at):
+        if (code <= byte.SPACE or code >= 0x80) and space_at(codes, at):
             break
         at += 1
         while at < end and codes[at] & 0xC0 == 0x80:
@@ -371,7 +378,7 @@ def without_externals(codes, end):
     label: cython.Py_ssize_t
     stop: cython.Py_ssize_t
     while at < end:
-        start = find(codes, BRACKET, at, end)
+        start = find(codes, byte.OPEN_BRACKET, at, end)
         move(codes, kept, at, start - at)
         kept += start - at
         at = start
@@ -381,15 +388,17 @@ def without_externals(codes, end):
         stop = label
         if label >= 0:
             while stop < end and not (
-                codes[stop] == BRACKET or codes[stop] == CLOSING or codes[stop] == NEWLINE
+                codes[stop] == byte.OPEN_BRACKET
+                or codes[stop] == byte.CLOSE_BRACKET
+                or codes[stop] == byte.NEWLINE
             ):
                 stop += 1
-        if label >= 0 and stop < end and codes[stop] == CLOSING:
+        if label >= 0 and stop < end and codes[stop] == byte.CLOSE_BRACKET:
             move(codes, kept, label, stop - label)
             kept += stop - label
             at = stop + 1
         else:
-            codes[kept] = BRACKET
+            codes[kept] = byte.OPEN_BRACKET
             kept += 1
             at += 1
     return kept

@@ -1,23 +1,4 @@
 cdef enum:
-    TAB = 9
-    NEWLINE = 10
-    BLANK = 32
-    BANG = 33
-    APOSTROPHE = 39
-    DASH = 45
-    DOT = 46
-    SLASH = 47
-    COLON = 58
-    LESS = 60
-    EQUALS = 61
-    GREATER = 62
-    LINE = 95
-    OPEN = 123
-    PIPE = 124
-    CLOSE = 125
-    BEGIN = 2
-    END = 3
-    DIGITS = 8
     MOST_NAME = 41
     NAMES = 24
 
@@ -27,7 +8,6 @@ cdef Py_ssize_t without_templates(unsigned char* codes, Py_ssize_t end) noexcept
 cdef Py_ssize_t parameter_end(unsigned char* codes, Py_ssize_t at, Py_ssize_t end) noexcept
 cdef Py_ssize_t without_parameters(unsigned char* codes, Py_ssize_t end) noexcept
 cdef Py_ssize_t without_tags(unsigned char* codes, Py_ssize_t end, bint blocks) noexcept
-cdef bint is_letter(unsigned int code) noexcept
 cdef bint is_block(unsigned char* codes, Py_ssize_t at, Py_ssize_t end) noexcept
 cdef Py_ssize_t without_headings(unsigned char* codes, Py_ssize_t end) noexcept
 cdef Py_ssize_t without_line_starts(unsigned char* codes, Py_ssize_t end) noexcept

@@ -13,6 +13,7 @@ import cython
 import numpy as np
 
 if cython.compiled:
+    from cython.cimports.sonde.kernels import byte
     from cython.cimports.sonde.kernels.text.utf8 import (
         find,
         follows,
@@ -22,7 +23,9 @@ if cython.compiled:
         width_at,
         word_at,
     )
+    from cython.cimports.sonde.kernels.text.wikimarks import BEGIN, DIGITS, END
 else:
+    from sonde.kernels import byte
     from sonde.kernels.text.utf8 import (
         find,
         follows,
@@ -32,26 +35,8 @@ else:
         width_at,
         word_at,
     )
+    from sonde.kernels.text.wikimarks import BEGIN, DIGITS, END
 
-    TAB = 9
-    NEWLINE = 10
-    BLANK = 32
-    BANG = 33
-    APOSTROPHE = 39
-    DASH = 45
-    DOT = 46
-    SLASH = 47
-    COLON = 58
-    LESS = 60
-    EQUALS = 61
-    GREATER = 62
-    LINE = 95
-    OPEN = 123
-    PIPE = 124
-    CLOSE = 125
-    BEGIN = 2
-    END = 3
-    DIGITS = 8
     MOST_NAME = 41  # characters of a parameter's name
     NAMES = 24
     BLOCK_KEYS = [0] * NAMES
@@ -77,11 +62,13 @@ def strip(store: bytearray, end: cython.Py_ssize_t, braces: cython.bint):
 
     ``braces`` says whether there are, or were, templates and tables in it.
     """
+    if not 0 <= end <= len(store):
+        raise ValueError(f"no text of {end} bytes in {len(store)}")
     codes: cython.p_uchar = store
     if braces:
         end = without_templates(codes, end)
         end = without_parameters(codes, end)
-    if find(codes, LESS, 0, end) < end:
+    if find(codes, byte.LESS, 0, end) < end:
         end = without_tags(codes, end, True)
         end = without_tags(codes, end, False)
     end = without_headings(codes, end)
@@ -101,9 +88,9 @@ def without_templates(codes, end):
     place: cython.Py_ssize_t
     while at < end:
         if opened < at:
-            opened = find(codes, OPEN, at, end)
+            opened = find(codes, byte.OPEN_BRACE, at, end)
         if closed < at:
-            closed = find(codes, CLOSE, at, end)
+            closed = find(codes, byte.CLOSE_BRACE, at, end)
         place = min(opened, closed)
         move(codes, kept, at, place - at)
         kept += place - at
@@ -114,13 +101,13 @@ def without_templates(codes, end):
             at += 2
             if place == opened:
                 while at < end and not (
-                    codes[at] == OPEN
-                    or codes[at] == CLOSE
-                    or codes[at] == PIPE
-                    or codes[at] == NEWLINE
+                    codes[at] == byte.OPEN_BRACE
+                    or codes[at] == byte.CLOSE_BRACE
+                    or codes[at] == byte.PIPE
+                    or codes[at] == byte.NEWLINE
                 ):
                     at += 1
-            codes[kept] = BLANK
+            codes[kept] = byte.SPACE
         else:
             codes[kept] = codes[at]
             at += 1
@@ -138,20 +125,23 @@ def parameter_end(codes, at, end):
     while at < end and size < MOST_NAME:
         width = word_at(codes, at)
         if width == 0:
-            if codes[at] == BLANK or codes[at] == DOT or codes[at] == DASH:
+            if codes[at] == byte.SPACE or codes[at] == byte.DOT or codes[at] == byte.HYPHEN:
                 width = 1
             else:
                 break
         at += width
         size += 1
-    if at >= end or codes[at] != EQUALS:
+    if at >= end or codes[at] != byte.EQUALS:
         return -1
     at += 1
-    while at < end and (codes[at] == BLANK or codes[at] == TAB):
+    while at < end and (codes[at] == byte.SPACE or codes[at] == byte.TAB):
         at += 1
     if follows(codes, at, end, b"http://") or follows(codes, at, end, b"https://"):
         while at < end and not (
-            codes[at] == PIPE or codes[at] == OPEN or codes[at] == CLOSE or space_at(codes, at)
+            codes[at] == byte.PIPE
+            or codes[at] == byte.OPEN_BRACE
+            or codes[at] == byte.CLOSE_BRACE
+            or space_at(codes, at)
         ):
             at += width_at(codes, at)
     return at
@@ -164,16 +154,16 @@ def without_parameters(codes, end):
     place: cython.Py_ssize_t
     ahead: cython.Py_ssize_t
     while at < end:
-        place = find(codes, PIPE, at, end)
+        place = find(codes, byte.PIPE, at, end)
         move(codes, kept, at, place - at)
         kept += place - at
         at = place + 1
         if place >= end:
             break
         ahead = parameter_end(codes, at, end)
-        codes[kept] = PIPE
+        codes[kept] = byte.PIPE
         if ahead >= 0:
-            codes[kept] = BLANK
+            codes[kept] = byte.SPACE
             at = ahead
         kept += 1
     return kept
@@ -186,32 +176,30 @@ def without_tags(codes, end, blocks):
     place: cython.Py_ssize_t
     ahead: cython.Py_ssize_t
     while at < end:
-        place = find(codes, LESS, at, end)
+        place = find(codes, byte.LESS, at, end)
         move(codes, kept, at, place - at)
         kept += place - at
         at = place
         if at >= end:
             break
         ahead = at + 1
-        if ahead < end and codes[ahead] == SLASH:
+        if ahead < end and codes[ahead] == byte.SLASH:
             ahead += 1
-        if ahead < end and (is_block(codes, ahead, end) if blocks else is_letter(codes[ahead])):
-            while ahead < end and codes[ahead] != LESS and codes[ahead] != GREATER:
+        if ahead < end and (
+            is_block(codes, ahead, end) if blocks else byte.is_letter(codes[ahead])
+        ):
+            while ahead < end and codes[ahead] != byte.LESS and codes[ahead] != byte.GREATER:
                 ahead += 1
-            if ahead < end and codes[ahead] == GREATER:
+            if ahead < end and codes[ahead] == byte.GREATER:
                 at = ahead + 1
                 if blocks:
-                    codes[kept] = BLANK
+                    codes[kept] = byte.SPACE
                     kept += 1
                 continue
-        codes[kept] = LESS
+        codes[kept] = byte.LESS
         kept += 1
         at += 1
     return kept
-
-
-def is_letter(code):
-    return 97 <= (code | 32) <= 122
 
 
 def is_block(codes, at, end):
@@ -222,10 +210,10 @@ def is_block(codes, at, end):
     i: cython.int
     while at < end and word_at(codes, at):
         code = codes[at]
-        if is_letter(code):
-            key = key * 37 + cython.cast(cython.longlong, (code | 32) - 96)
-        elif 48 <= code <= 57:
-            key = key * 37 + cython.cast(cython.longlong, code - 48 + 27)
+        if byte.is_letter(code):
+            key = key * 37 + cython.cast(cython.longlong, (code | byte.SMALL) - byte.SMALL_A + 1)
+        elif byte.is_digit(code):
+            key = key * 37 + cython.cast(cython.longlong, code - byte.ZERO + 27)
         else:
             return False
         size += 1
@@ -245,24 +233,24 @@ def without_headings(codes, end):
     place: cython.Py_ssize_t
     begun: cython.Py_ssize_t
     while at < end:
-        place = find(codes, EQUALS, at, end)
-        while place < end and (place == 0 or codes[place - 1] != NEWLINE):
-            place = find(codes, EQUALS, place + 1, end)
+        place = find(codes, byte.EQUALS, at, end)
+        while place < end and (place == 0 or codes[place - 1] != byte.NEWLINE):
+            place = find(codes, byte.EQUALS, place + 1, end)
         move(codes, kept, at, place - at)
         kept += place - at
         at = place
         if at >= end:
             break
-        while at < end and codes[at] == EQUALS:
+        while at < end and codes[at] == byte.EQUALS:
             at += 1
         begun = kept
-        place = find(codes, NEWLINE, at, end)
+        place = find(codes, byte.NEWLINE, at, end)
         move(codes, kept, at, place - at)
         kept += place - at
         at = place
-        while kept > begun and (codes[kept - 1] == BLANK or codes[kept - 1] == TAB):
+        while kept > begun and (codes[kept - 1] == byte.SPACE or codes[kept - 1] == byte.TAB):
             kept -= 1
-        while kept > begun and codes[kept - 1] == EQUALS:
+        while kept > begun and codes[kept - 1] == byte.EQUALS:
             kept -= 1
     return kept
 
@@ -273,32 +261,37 @@ def without_line_starts(codes, end):
     kept: cython.Py_ssize_t = 0
     place: cython.Py_ssize_t
     while at < end:
-        place = find(codes, NEWLINE, at, end)
+        place = find(codes, byte.NEWLINE, at, end)
         move(codes, kept, at, place - at)
         kept += place - at
         at = place + 1
         if place >= end:
             break
-        codes[kept] = NEWLINE
+        codes[kept] = byte.NEWLINE
         kept += 1
         if at >= end:
             break
         if is_list(codes[at]):
             while at < end and is_list(codes[at]):
                 at += 1
-        elif codes[at] == BANG:
+        elif codes[at] == byte.EXCLAMATION:
             at += 1
-        elif codes[at] == DASH and follows(codes, at, end, b"----"):
-            while at < end and codes[at] == DASH:
+        elif codes[at] == byte.HYPHEN and follows(codes, at, end, b"----"):
+            while at < end and codes[at] == byte.HYPHEN:
                 at += 1
         elif follows(codes, at, end, b"File:") or follows(codes, at, end, b"Image:"):
-            while at < end and codes[at] != PIPE and codes[at] != NEWLINE:
+            while at < end and codes[at] != byte.PIPE and codes[at] != byte.NEWLINE:
                 at += 1
     return kept
 
 
 def is_list(code):
-    return code == 42 or code == 35 or code == COLON or code == 59
+    return (
+        code == byte.ASTERISK
+        or code == byte.NUMBER_SIGN
+        or code == byte.COLON
+        or code == byte.SEMICOLON
+    )
 
 
 def without_quotes(codes, end):
@@ -307,15 +300,15 @@ def without_quotes(codes, end):
     kept: cython.Py_ssize_t = 0
     place: cython.Py_ssize_t
     while at < end:
-        place = find(codes, APOSTROPHE, at, end)
-        while place + 1 < end and codes[place + 1] != APOSTROPHE:
-            place = find(codes, APOSTROPHE, place + 1, end)
+        place = find(codes, byte.APOSTROPHE, at, end)
+        while place + 1 < end and codes[place + 1] != byte.APOSTROPHE:
+            place = find(codes, byte.APOSTROPHE, place + 1, end)
         if place + 1 >= end:
             place = end
         move(codes, kept, at, place - at)
         kept += place - at
         at = place
-        while at < end and codes[at] == APOSTROPHE:
+        while at < end and codes[at] == byte.APOSTROPHE:
             at += 1
     return kept
 
@@ -327,25 +320,25 @@ def without_magic(codes, end):
     place: cython.Py_ssize_t
     ahead: cython.Py_ssize_t
     while at < end:
-        place = find(codes, LINE, at, end)
+        place = find(codes, byte.UNDERSCORE, at, end)
         move(codes, kept, at, place - at)
         kept += place - at
         at = place
         if at >= end:
             break
-        if at + 1 < end and codes[at + 1] == LINE:
+        if at + 1 < end and codes[at + 1] == byte.UNDERSCORE:
             ahead = at + 2
-            while ahead < end and 65 <= codes[ahead] <= 90:
+            while ahead < end and byte.CAPITAL_A <= codes[ahead] <= byte.CAPITAL_Z:
                 ahead += 1
             if (
                 ahead > at + 2
                 and ahead + 1 < end
-                and codes[ahead] == LINE
-                and codes[ahead + 1] == LINE
+                and codes[ahead] == byte.UNDERSCORE
+                and codes[ahead + 1] == byte.UNDERSCORE
             ):
                 at = ahead + 2
                 continue
-        codes[kept] = LINE
+        codes[kept] = byte.UNDERSCORE
         kept += 1
         at += 1
     return kept
@@ -353,20 +346,24 @@ def without_magic(codes, end):
 
 def without_pipes(codes, end):
     r"""``\|`` to a space."""
-    at: cython.Py_ssize_t = find(codes, PIPE, 0, end)
+    at: cython.Py_ssize_t = find(codes, byte.PIPE, 0, end)
     while at < end:
-        codes[at] = BLANK
-        at = find(codes, PIPE, at + 1, end)
+        codes[at] = byte.SPACE
+        at = find(codes, byte.PIPE, at + 1, end)
 
 
 def settle(store: bytearray, end: cython.Py_ssize_t, targets: list):
-    """White space to single spaces, marks to places.
+    """White space to single spaces, marks to places. The text must have no marks but those of
+    `targets`.
 
     The length of the text in bytes, and the links in the order in which they begin: their target,
     and where they start and end, in characters.
     """
+    if not 0 <= end <= len(store):
+        raise ValueError(f"no text of {end} bytes in {len(store)}")
     codes: cython.p_uchar = store
-    room = np.empty((len(targets), 4), np.intc)
+    count: cython.Py_ssize_t = len(targets)
+    room = np.empty((count, 4), np.intc)
     table: cython.int[:, ::1] = room  # number, start, end, and whether a blank comes first
     at: cython.Py_ssize_t = 0
     ahead: cython.Py_ssize_t
@@ -384,16 +381,19 @@ def settle(store: bytearray, end: cython.Py_ssize_t, targets: list):
     width: cython.int
     while at < end:
         code = codes[at]
-        if code <= BLANK or code >= 0x80:
-            width = space_at(codes, at)
-            if width:
-                apart = begun
-                at += width
-                continue
+        width = 1
+        if code >= 0x80:
+            width = width_at(codes, at)
+            if at + width > end:
+                raise ValueError("a character of UTF-8 is cut short")
+        if (code <= byte.SPACE or code >= 0x80) and space_at(codes, at):
+            apart = begun
+            at += width
+            continue
         begun = True
         if apart:
-            if kept > 0 and codes[kept - 1] != BLANK:
-                codes[kept] = BLANK
+            if kept > 0 and codes[kept - 1] != byte.SPACE:
+                codes[kept] = byte.SPACE
                 kept += 1
                 while fresh < links:
                     table[fresh, 3] = 1
@@ -409,8 +409,12 @@ def settle(store: bytearray, end: cython.Py_ssize_t, targets: list):
             continue
         if code == BEGIN:
             number = 0
+            if links == count or at + DIGITS >= end:
+                raise ValueError("the text has a mark that no link has left")
             for i in range(1, DIGITS + 1):
-                number = 10 * number + cython.cast(cython.int, codes[at + i]) - 48
+                number = 10 * number + cython.cast(cython.int, codes[at + i]) - byte.ZERO
+            if not 0 <= number < count:
+                raise ValueError("the text has a mark that no link has left")
             table[links, 0] = number
             table[links, 1] = chars
             table[links, 2] = -2 - last
@@ -422,12 +426,11 @@ def settle(store: bytearray, end: cython.Py_ssize_t, targets: list):
         fresh = links
         if code < 0x80:
             ahead = at + 1
-            while ahead < end and BLANK < codes[ahead] < 0x80:
+            while ahead < end and byte.SPACE < codes[ahead] < 0x80:
                 ahead += 1
             width = cython.cast(cython.int, ahead - at)
             chars += width
         else:
-            width = width_at(codes, at)
             chars += 1
         if width < 16:
             for i in range(width):

@@ -1,14 +1,15 @@
 """Recorded graphs, in memory.
 
-A *table* (`tables`, `text`, `parquet`) is where rows come from: a file of a graph folder, or
+A *table* (`table`, `text`) is where rows come from: a file of a graph folder, or
 something the user holds in memory. All tables answer the same questions: which columns, the
 rows batch by batch, and where a person finds row k. The last one is what every error message
 is made of, so a reader of rows never needs to know what kind of file it reads.
 
 A graph's life is one way. `folder` finds the tables, `rows` checks each batch, `names` turns
-names into numbers in order of first appearance, `assembly` brings the edges into compressed rows
+names into numbers in order of first appearance, `loading` brings the edges into compressed rows
 in place, and the `Graph` that comes out is never changed again. `generate` makes graphs from a
-seed instead.
+seed instead. `reachable` says what a crawl of a graph can get at, `columns` what further columns
+of its tables mean.
 
 Invariants:
 

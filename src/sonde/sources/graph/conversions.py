@@ -12,7 +12,7 @@ import pyarrow as pa
 from sonde.errors import GraphError
 from sonde.sources.graph.compression import in_one_line
 from sonde.sources.graph.rows import EDGE_NAMES, NODE_NAMES
-from sonde.sources.graph.tables import MemoryTable
+from sonde.sources.graph.table import MemoryTable
 
 
 def edge_table(edges: Any) -> MemoryTable:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sonde.errors import GraphError
-from sonde.sources.graph.edges import EdgeList
+from sonde.sources.graph.edge_list import EdgeList
 from sonde.sources.graph.graph import Graph
 
 CHUNK = 1 << 20
@@ -34,7 +34,7 @@ TELLING, NOISE = 0.4, 0.03  # how often a link scores if its target is on the to
 
 
 def topical(nodes: int, edges: int, *, seed: int, topics: int = 50, share: float = 0.03) -> Graph:
-    """A graph of exactly so many nodes and edges, with integer names from 0.
+    """A graph with exactly these numbers of nodes and edges, and integer names from 0.
 
     `topics` is the number of communities, `share` the share of nodes with a positive score. From
     any such node nearly every node with a link to it can be reached.
@@ -176,7 +176,7 @@ def _thinned(
     targets: npt.NDArray[np.int32],
     surplus: int,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-    """Drop so many links at random, but nobody's first one, which holds the graph together."""
+    """Drop surplus links at random, but nobody's first one, which holds the graph together."""
     firsts = indptr[:-1][np.diff(indptr) > 0]
     drawn = np.sort(dice.choice(len(targets) - len(firsts), surplus, replace=False, shuffle=False))
     # The k-th first link has `firsts[k] - k` others before it.

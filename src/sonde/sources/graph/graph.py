@@ -14,18 +14,17 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sonde.errors import GraphError
-from sonde.sources.graph.assembly import assemble
+from sonde.sources.graph.columns import LinkWords, link_words_of
 from sonde.sources.graph.conversions import (
     edge_table,
     networkx_tables,
     node_table,
     scipy_tables,
 )
-from sonde.sources.graph.folder import open_folder
+from sonde.sources.graph.folder import open_folder, save_folder
+from sonde.sources.graph.graph_places import GraphPlaces, places_of
+from sonde.sources.graph.loading import assemble
 from sonde.sources.graph.names import Names, names_of
-from sonde.sources.graph.places import GraphPlaces, places_of
-from sonde.sources.graph.saving import save
-from sonde.sources.graph.wording import Wording, wording
 
 
 class Graph:
@@ -100,7 +99,7 @@ class Graph:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a folder of two Parquet files from which `load` reads the same graph."""
-        save(self, Path(path))
+        save_folder(self, Path(path))
 
     @property
     def node_count(self) -> int:
@@ -139,9 +138,9 @@ class Graph:
         return places_of(self.names, self.indptr, self.targets)
 
     @cached_property
-    def link_words(self) -> Wording | None:
+    def link_words(self) -> LinkWords | None:
         """The words of the links, where the edges have an `anchor` or a `context`."""
-        return wording(self.edge_columns, self.names, self.targets)
+        return link_words_of(self.edge_columns, self.names, self.targets)
 
     @cached_property
     def _numbers_by_name(self) -> Names:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from sonde.errors import GraphError
 from sonde.sources.graph.compression import in_one_line
-from sonde.sources.graph.tables import Table
+from sonde.sources.graph.table import Table
 
 NODE_NAMES = ("node",)
 EDGE_NAMES = ("source", "target")

@@ -2,8 +2,8 @@
 
 Nouns. A *peer* is named by its address, ``127.0.0.1:7001`` or ``[::1]:7001``: an IP literal and a
 port, so that nothing is looked up. A *message* is one request to a peer, and what the budget
-counts; its *answer* is one line. ``wire`` has the protocol and one exchange of it, ``source`` the
-visits. The peer itself, the process that answers, is the room ``sonde.peers``.
+counts; its *answer* is one line. ``messages`` has the protocol and one exchange of it, ``source``
+the visits. The peer itself, the process that answers, is the room ``sonde.peers``.
 
 Invariants. Whatever a peer says is bounded before it is believed: the length of a line, the time it
 takes, the neighbours in an answer, the scores. A message counts as spent before it is sent,
@@ -11,7 +11,13 @@ whatever becomes of it. A crawl that began on loopback or in a private network s
 that began in the open never enters them, whomever a peer calls its neighbour.
 """
 
+from sonde.sources.peers.messages import (
+    ExchangeError,
+    PeerAnswer,
+    SpreadAnswer,
+    address_of,
+    exchange,
+)
 from sonde.sources.peers.source import PeerSource
-from sonde.sources.peers.wire import Answer, Spread, Trouble, address_of, exchange
 
-__all__ = ["Answer", "PeerSource", "Spread", "Trouble", "address_of", "exchange"]
+__all__ = ["ExchangeError", "PeerAnswer", "PeerSource", "SpreadAnswer", "address_of", "exchange"]

@@ -12,12 +12,12 @@ from sonde.records import Failure, Link, Node, Outcome, Skip
 from sonde.sources.context import SourceContext
 from sonde.sources.facts import PageFacts, PageVisit
 from sonde.sources.kind import Kind, NoOptions
-from sonde.sources.peers.wire import (
+from sonde.sources.peers.messages import (
     ANSWER,
     LONGEST,
     REASONS,
-    Answer,
-    Trouble,
+    ExchangeError,
+    PeerAnswer,
     answer_from,
     exchange,
     reach_of,
@@ -25,11 +25,11 @@ from sonde.sources.peers.wire import (
 
 TIMEOUT = 5.0
 DOUBTS = 5
-"""So many neighbours that were not there, for each that was and once for nothing, and the peer that
-named them is doubted: see ``Standing``."""
+"""A peer is doubted once it has named this many neighbours that were not there for each that was,
+and one more time as many: see ``Reputation``."""
 
 
-class Standing:
+class Reputation:
     """Who named whom, and how that turned out.
 
     A peer may call anything its neighbour. One whose neighbours are not there is doubted, and those
@@ -120,7 +120,7 @@ class PeerSource:
         self.topic = topic
         self.timeout = timeout
         self.limit = limit
-        self.standing = Standing()
+        self.reputation = Reputation()
         self.within = {reach_of(peer_named(seed)) for seed in seeds}
         self._keeper = keeper
         self._changed = False
@@ -128,24 +128,24 @@ class PeerSource:
     def recall(self) -> str:
         """Take in how those who were named have turned out."""
         assert self._keeper is not None
-        kept = self._keeper.recalled("standing")
+        kept = self._keeper.recalled("reputation")
         if kept is not None:
-            self.standing.recall(json.loads(kept))
+            self.reputation.recall(json.loads(kept))
         for node, visit in self._keeper.visits():
             for link in visit.links:
-                self.standing.named(str(link.target), str(node))
+                self.reputation.named(str(link.target), str(node))
         return ""
 
     def before_commit(self) -> None:
         """Keep what was counted with the outcomes that it was counted from."""
         if self._changed and self._keeper is not None:
             self._changed = False
-            self._keeper.keep("standing", json.dumps(self.standing.counts()).encode())
+            self._keeper.keep("reputation", json.dumps(self.reputation.counts()).encode())
 
     async def visit(self, node: Node, allowance: Allowance) -> Outcome:
         """Ask one peer what it has, and whom it knows."""
         name = str(node)
-        if self.standing.doubtful(name):
+        if self.reputation.doubtful(name):
             return Skip("doubtful")
         if not allowance.take():
             return Skip("budget", retry=True)
@@ -159,7 +159,7 @@ class PeerSource:
                 receive=allowance.receive,
             )
             answer = answer_from(message)
-        except Trouble as trouble:
+        except ExchangeError as trouble:
             self._asked(name, there=trouble.delivered)
             return Failure(trouble.reason)
         self._asked(name, there=True)
@@ -168,13 +168,13 @@ class PeerSource:
         return PageVisit(answer.score, links, answer.records, facts=facts)
 
     def _asked(self, name: str, *, there: bool) -> None:
-        self.standing.asked(name, there=there)
+        self.reputation.asked(name, there=there)
         self._changed = True
 
-    def _links(self, name: str, answer: Answer) -> list[Link]:
+    def _links(self, name: str, answer: PeerAnswer) -> list[Link]:
         links = []
         for neighbour, promise in answer.neighbours:
             if reach_of(neighbour) in self.within and neighbour != name:
-                self.standing.named(neighbour, name)
+                self.reputation.named(neighbour, name)
                 links.append(Link(neighbour, promise))
         return links

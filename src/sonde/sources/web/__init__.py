@@ -12,7 +12,7 @@ Nouns, in the order in which one request meets them:
   decides which IP addresses may be connected to, ``decoding`` undoes content codings, ``secret``
   keeps passwords.
 - a *page* (``page``, with ``charset``, ``nesting``, ``reading``, ``simhash``): what a body says.
-  Other bodies: ``feeds`` (sitemaps, RSS, Atom; ``alternates`` finds them), ``pdf``; ``markdown``
+  Other bodies: ``feeds`` (sitemaps, RSS, Atom), ``pdf``; ``markdown``
   writes a page's main text for export.
 
 Life cycle of a visit. The driver takes a URL of a ready group; asks ``robots`` (and fetches the

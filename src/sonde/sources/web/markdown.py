@@ -1,4 +1,4 @@
-"""A page's main text, for export: as simple Markdown, without navigation.
+"""A page's text, for export: plain, or as simple Markdown without navigation.
 
 Where resiliparse is installed (the extra ``text``) its main-content extraction can be had as plain
 text. The Markdown here keeps headings, paragraphs, lists, quotations, code and links of what is
@@ -10,13 +10,27 @@ from __future__ import annotations
 
 import re
 from importlib.util import find_spec
+from typing import Protocol
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from sonde.errors import InputError
 from sonde.net.charset import decode, transcoded
+from sonde.net.decoding import BadEncoding, unpack
+from sonde.net.exchange import Limits
+from sonde.sources.context import ArchivedResponse
 from sonde.sources.hrefs import Base
-from sonde.sources.page import shallow
+from sonde.sources.page import read_page, shallow
+from sonde.sources.web.pdf import read_pdf
+
+_HTML = ("text/html", "application/xhtml+xml")
+
+
+class ArchivedPage(ArchivedResponse, Protocol):
+    """A response as an archive has it, with where it came from."""
+
+    @property
+    def url(self) -> str: ...
 
 
 def _names(names: str) -> frozenset[str]:
@@ -121,3 +135,23 @@ class _Writer:
                 self._line.append(_SPECIAL.sub(r"\\\1", child.text_content or ""))
             elif child.is_element_node:
                 self.element(child, depth + 1)
+
+
+def text_of(page: ArchivedPage, media_type: str, *, markdown: bool = False) -> str | None:
+    """The text of an archived page, by its media type: as Markdown, or plain and where that can be
+    had without what is not main content; ``None`` where it has none."""
+    try:
+        body, _ = unpack(page.body, page.header("Content-Encoding"), Limits().unpacked)
+    except BadEncoding:
+        return None
+    content_type = page.header("Content-Type")
+    if media_type in _HTML:
+        if markdown:
+            return main_markdown(body, page.url, content_type=content_type)
+        if find_spec("resiliparse") is not None:
+            return main_text(body, content_type=content_type)
+        return read_page(body, page.url, content_type=content_type).content
+    if media_type == "application/pdf":
+        read = read_pdf(body, page.url)
+        return None if read is None else read.content
+    return decode(body, content_type)[0] if media_type.startswith("text/") else None

@@ -11,7 +11,7 @@ import inspect
 import json
 import time
 import zlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import astuple
 from typing import Any
 
@@ -19,8 +19,9 @@ from multidict import CIMultiDict
 
 from sonde.errors import InputError
 from sonde.net.client import Client
+from sonde.net.client_settings import ClientSettings
 from sonde.net.decoding import BadEncoding, unpack
-from sonde.net.exchange import FetchOutcome, FetchProblem, Response
+from sonde.net.exchange import FetchOutcome, FetchProblem, Limits, Response
 from sonde.net.guard import Lookup, system_lookup
 from sonde.net.hosts import Hosts, KeptHost
 from sonde.net.polite_fetch import PoliteFetch
@@ -28,42 +29,82 @@ from sonde.net.retries import Retries
 from sonde.net.robots import RobotsRecord
 from sonde.net.turns import Turns
 from sonde.net.urls import group_of
-from sonde.protocols import KeptPage, VisitAllowance
+from sonde.protocols import Keeper, KeptPage, VisitAllowance
 from sonde.records import Failure, Node, Outcome, Skip, Spend, Visit
 from sonde.scorers.document import Scorer
-from sonde.sources.context import SourceContext
-from sonde.sources.page import Page, read_page
+from sonde.sources.context import Archive, SourceContext, SourceSettings
+from sonde.sources.page import Page, plain_page, read_page
 from sonde.sources.web import pdf
 from sonde.sources.web.duplicates import Duplicates
-from sonde.sources.web.feeds import Feed
+from sonde.sources.web.feeds import Feed, is_feed, read_feed
 from sonde.sources.web.gate import Scope, UrlGate
 from sonde.sources.web.traps import TrapDetector
-from sonde.sources.web.visit import FEEDS, HTML, VisitAssembler, read_response
+from sonde.sources.web.visit import VisitAssembler
 
 Renderer = Callable[[str, bytes], Any]
 """Given the URL and the body of a page that needs JavaScript, gives HTML, or ``None`` for none;
 may be a coroutine function. What it requests itself is not charged."""
 
+HTML = frozenset(("text/html", "application/xhtml+xml", ""))
+FEEDS = frozenset(
+    (
+        "application/xml",
+        "text/xml",
+        "application/rss+xml",
+        "application/atom+xml",
+        "application/rdf+xml",
+        "application/gzip",
+        "application/x-gzip",
+    )
+)
+
 _LONG = 0.1  # seconds
 _KEPT_EVERY = 20_000  # pages: reading the words of so many again takes a while
 
 
-class WebSource:
-    """Visits URLs. Use ``close()`` at the end."""
+def read_response(response: Response) -> Page | Feed | Failure:
+    """What a body says, by its media type."""
+    media = response.media_type
+    if media in FEEDS or (media in ("", "text/plain") and is_feed(response.body, media)):
+        feed = read_feed(response.body, response.url)
+        if feed is not None:
+            return feed
+    if media == "application/pdf":
+        return pdf.read_pdf(response.body, response.url) or Failure("unreadable")
+    if media == "text/plain":
+        return plain_page(response.body.decode("utf-8", "replace"), response.url)
+    return read_page(
+        response.body,
+        response.url,
+        content_type=response.content_type,
+        language=response.headers.get("Content-Language", ""),
+    )
 
-    def __init__(self, context: SourceContext) -> None:
-        settings = context.settings
-        assert context.client is not None
-        assert context.scorer is not None
-        self.settings = settings
-        self.scorer: Scorer = context.scorer
-        self.limits = context.limits
-        self.archive = context.archive
-        self._keeper = context.keeper
-        self._crawl = context.crawl
-        self._renderer: Renderer | None = settings.renderer
+
+class WebAccess:
+    """Polite access to the Web, with what a run has learned of its hosts and sites.
+
+    It is no source and knows of no crawl: whatever visits pages of a run has one. ``pages`` counts
+    those that were read. Use ``close()`` at the end.
+    """
+
+    def __init__(
+        self,
+        settings: SourceSettings,
+        seeds: Iterable[str],
+        client: ClientSettings,
+        limits: Limits,
+        keeper: Keeper,
+        archive: Archive | None,
+    ) -> None:
+        self.limits = limits
+        self.archive = archive
+        self.pages = 0
+        self._keeper = keeper
+        self._kept = 0  # pages in what was kept of the traps
+        self._types = frozenset(media.lower() for media in settings.types)
         lookup: Lookup | None = settings.lookup
-        self.client = Client(context.client, lookup=lookup or system_lookup)
+        self.client = Client(client, lookup=lookup or system_lookup)
         self.hosts = Hosts(
             delay=settings.delay,
             connections=settings.per_host,
@@ -74,48 +115,23 @@ class WebSource:
             host_budget=settings.host_budget,
             domain_budget=settings.domain_budget,
         )
-        self.pace = Turns(self.hosts, None if settings.proxy else self.client.resolver)
+        self.turns = Turns(self.hosts, None if settings.proxy else self.client.resolver)
         self.polite = PoliteFetch(
-            self.client, self.pace, limits=self.limits, on_robots=self._keep_robots
+            self.client, self.turns, limits=limits, on_robots=self._keep_robots
         )
-        self.retries = Retries(settings.retries)
-        self.scope = Scope.of(settings, context.seeds)
+        self.scope = Scope.of(settings, seeds)
         self.traps = TrapDetector()
         self.duplicates = Duplicates()
-        self.gate = UrlGate(
-            self.scope, self.hosts, self.traps, self.duplicates, context.crawl, settings.depth
-        )
-        self._assembler = VisitAssembler(
-            settings,
-            self.scorer,
-            context.crawl,
-            self.gate,
-            self.traps,
-            self.duplicates,
-            self.archive,
-        )
-        self._types = frozenset(media.lower() for media in settings.types)
-        self._read = 0  # pages so far
-        self._kept = 0  # of them in what was kept of the traps
 
-    # -- life ----------------------------------------------------------------------------------
-
-    def recall(self) -> str:
-        """Take in what the run knows of hosts, robots.txt, sites and retries, and what its scorer
-        had learned."""
+    def recall(self) -> None:
+        """Take in what the run knows of hosts, robots.txt and sites."""
         keeper, now = self._keeper, time.monotonic()
         self.hosts.recall((KeptHost(*row) for row in keeper.rows("hosts")), now)  # type: ignore[arg-type]
         for row in keeper.rows("robots"):
             record = RobotsRecord(*row)  # type: ignore[arg-type]
             host = self.hosts.add(group_of(record.origin + "/"), now)
             self.hosts.restore_robots(host, record, now)
-        learned = keeper.recalled("scorer")
-        if learned is not None and hasattr(self.scorer, "restore"):
-            self.scorer.restore(json.loads(learned))
         self._recall_sites()
-        for url, count in keeper.retried():
-            self.retries.recall(url, count)
-        return ""
 
     def _recall_sites(self) -> None:
         """Observe the run's pages again, in the order of the log. What places had said is in what
@@ -129,9 +145,9 @@ class WebSource:
         for page in self._keeper.pages():
             if "feed" in page.flags.split():
                 continue
-            self._read += 1
+            self.pages += 1
             self.duplicates.visited(page.node, page.final_url, page.canonical, page.fingerprint)
-            if self._read > self._kept:
+            if self.pages > self._kept:
                 self.traps.told(page.final_url, page.fresh, self._content_of(page))
 
     def _content_of(self, page: KeptPage) -> str | None:
@@ -160,37 +176,38 @@ class WebSource:
         return found.content if isinstance(found, Page) else None
 
     def _keep_robots(self, answer: FetchOutcome, record: RobotsRecord | None) -> None:
-        self._store(answer)
+        self.store(answer)
         if record is not None:
             self._keeper.write("robots", [astuple(record)])
 
-    def _store(self, answer: FetchOutcome) -> None:
+    def store(self, answer: FetchOutcome) -> None:
         """Archive an answer that makes no visit, where pages are kept."""
         if self.archive is not None and answer.hops:
             self.archive.write(answer.hops, answer.cut if isinstance(answer, Response) else "")
 
     def before_commit(self) -> None:
-        """Hand over what changes with every request, and with every page that is scored."""
+        """Hand over what changes with every request, and now and then what places have said."""
         rows = self.hosts.changed()
         if rows:
             self._keeper.write("hosts", rows)
-        if self._assembler.scored and hasattr(self.scorer, "state"):
-            self._assembler.scored = False
-            self._keeper.keep("scorer", json.dumps(self.scorer.state()).encode())
-        if self._read >= self._kept + _KEPT_EVERY:
+        if self.pages >= self._kept + _KEPT_EVERY:
             self.leave()
 
     def leave(self) -> None:
         """Keep what the log does not hold: the words that places have said."""
-        state = {"pages": self._read, "traps": self.traps.state()}
+        state = {"pages": self.pages, "traps": self.traps.state()}
         self._keeper.keep("traps", zlib.compress(json.dumps(state).encode(), 1))
-        self._kept = self._read
+        self._kept = self.pages
 
     async def close(self) -> None:
         """Close connections."""
         await self.client.close()
 
-    # -- one visit -----------------------------------------------------------------------------
+    def refusal(self, url: str, group: str) -> str | None:
+        """Why a URL does not belong to the run: it is out of scope, or a trap."""
+        if not self.scope.has(url, group):
+            return "scope"
+        return None if self.traps.verdict(url, group) is None else "trap"
 
     def wanted(self, media: str) -> bool:
         """Whether a body of this type should be read."""
@@ -200,14 +217,80 @@ class WebSource:
             return pdf.available()
         return media in HTML or media in FEEDS or media == "text/plain"
 
+
+class WebSource:
+    """Visits URLs. Use ``close()`` at the end."""
+
+    def __init__(self, context: SourceContext) -> None:
+        settings = context.settings
+        assert context.client is not None
+        assert context.scorer is not None
+        self.scorer: Scorer = context.scorer
+        self._keeper = context.keeper
+        self._crawl = context.crawl
+        self._renderer: Renderer | None = settings.renderer
+        self.access = access = WebAccess(
+            settings,
+            context.seeds,
+            context.client,
+            context.limits,
+            context.keeper,
+            context.archive,
+        )
+        self.pace = access.turns
+        self.leave = access.leave
+        self.close = access.close
+        self.retries = Retries(settings.retries)
+        self.gate = UrlGate(
+            access.scope,
+            access.hosts,
+            access.traps,
+            access.duplicates,
+            context.crawl,
+            settings.depth,
+        )
+        self._assembler = VisitAssembler(
+            settings,
+            self.scorer,
+            context.crawl,
+            self.gate,
+            access.traps,
+            access.duplicates,
+            context.archive,
+        )
+
+    # -- life ----------------------------------------------------------------------------------
+
+    def recall(self) -> str:
+        """Take in what the run knows of the Web and of retries, and what its scorer had
+        learned."""
+        learned = self._keeper.recalled("scorer")
+        if learned is not None and hasattr(self.scorer, "restore"):
+            self.scorer.restore(json.loads(learned))
+        self.access.recall()
+        for url, count in self._keeper.retried():
+            self.retries.recall(url, count)
+        return ""
+
+    def before_commit(self) -> None:
+        """Hand over what changes with every request, and with every page that is scored."""
+        self.access.before_commit()
+        if self._assembler.scored and hasattr(self.scorer, "state"):
+            self._assembler.scored = False
+            self._keeper.keep("scorer", json.dumps(self.scorer.state()).encode())
+
+    # -- one visit -----------------------------------------------------------------------------
+
     async def visit(self, node: Node, allowance: VisitAllowance) -> Outcome:
         """Visit a URL."""
-        url = str(node)
-        answer = await self.polite.fetch(url, allowance, gate=self.gate.useless, wanted=self.wanted)
+        url, access = str(node), self.access
+        answer = await access.polite.fetch(
+            url, allowance, gate=self.gate.useless, wanted=access.wanted
+        )
         for group, seconds in answer.trips:
             self._crawl.clock(allowance.lease, group, seconds)
         if isinstance(answer, FetchProblem):
-            self._store(answer)
+            access.store(answer)
             return self._problem(url, answer)
         began = time.monotonic()
         found = read_response(answer)
@@ -217,7 +300,7 @@ class WebSource:
         outcome = self._assembled(allowance, answer, found)
         took = time.monotonic() - began
         if took > _LONG:  # a huge page is no fault of the servers that were asked meanwhile
-            self.client.forgive(took)
+            access.client.forgive(took)
         return outcome
 
     def _problem(self, url: str, problem: FetchProblem) -> Outcome:
@@ -225,8 +308,8 @@ class WebSource:
             return Skip(problem.detail)
         if problem.reason == "budget":
             return Skip("budget", retry=True)
-        host = self.hosts.add(group_of(problem.url), time.monotonic())
-        self.hosts.failed(host)
+        host = self.access.hosts.add(group_of(problem.url), time.monotonic())
+        self.access.hosts.failed(host)
         retry = self.retries.again(url, problem.reason, troubles=host.troubles)
         return Failure(problem.reason, retry, Spend(requests=problem.requests))
 
@@ -238,7 +321,7 @@ class WebSource:
             return self._assembler.feed(lease, depth, response, found, now)
         if isinstance(found, Page):
             outcome = self._assembler.visit(lease, depth, response, found, now)
-            self._read += isinstance(outcome, Visit)
+            self.access.pages += isinstance(outcome, Visit)
             return outcome
         return found
 

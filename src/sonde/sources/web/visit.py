@@ -1,4 +1,4 @@
-"""Visit assembly: from a response to a visit, with the page read, scored, and its links sorted.
+"""Visit assembly: from a page that was read to a visit, scored, and with its links sorted.
 
 A page's worth counts once: a page that another one has already said (nearly the same words), and
 one that asks not to be indexed, score 0; their links may still be followed. A link's promise is
@@ -18,55 +18,23 @@ from sonde.net.exchange import Response
 from sonde.net.robots import Directives, directives
 from sonde.net.urls import group_of
 from sonde.protocols import VISITED, CrawlView
-from sonde.records import Failure, Lease, Link, Outcome, Skip
+from sonde.records import Lease, Link, Outcome, Skip
 from sonde.scorers.document import Scorer
 from sonde.sources.context import Archive, SourceSettings
 from sonde.sources.facts import PageFacts, PageVisit
-from sonde.sources.page import Page, PageLink, plain_page, read_page
+from sonde.sources.page import Page, PageLink
 from sonde.sources.web.duplicates import Duplicates, simhash
-from sonde.sources.web.feeds import Feed, is_feed, read_feed
+from sonde.sources.web.feeds import Feed
 from sonde.sources.web.gate import UrlGate
-from sonde.sources.web.pdf import read_pdf
 from sonde.sources.web.traps import TrapDetector
 from sonde.url_measures import places
 
-HTML = frozenset(("text/html", "application/xhtml+xml", ""))
-FEEDS = frozenset(
-    (
-        "application/xml",
-        "text/xml",
-        "application/rss+xml",
-        "application/atom+xml",
-        "application/rdf+xml",
-        "application/gzip",
-        "application/x-gzip",
-    )
-)
 _NO_ORDERS = Directives()
 
 
 def _group_of(url: str) -> str:
     """One string a host, not one a link: there are a million links to remember."""
     return intern(group_of(url))
-
-
-def read_response(response: Response) -> Page | Feed | Failure:
-    """What a body says, by its media type."""
-    media = response.media_type
-    if media in FEEDS or (media in ("", "text/plain") and is_feed(response.body, media)):
-        feed = read_feed(response.body, response.url)
-        if feed is not None:
-            return feed
-    if media == "application/pdf":
-        return read_pdf(response.body, response.url) or Failure("unreadable")
-    if media == "text/plain":
-        return plain_page(response.body.decode("utf-8", "replace"), response.url)
-    return read_page(
-        response.body,
-        response.url,
-        content_type=response.content_type,
-        language=response.headers.get("Content-Language", ""),
-    )
 
 
 class VisitAssembler:

@@ -1,0 +1,1 @@
+"""Edge lists, with scores from columns, from links, or from a seed."""

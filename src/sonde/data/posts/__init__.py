@@ -1,0 +1,1 @@
+"""Posts: who mentions whom, from files of messages."""

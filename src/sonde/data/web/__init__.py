@@ -1,0 +1,1 @@
+"""Web pages: folders, tar archives, WARC and WACZ files of them."""

@@ -1,0 +1,1 @@
+"""Wikis: MediaWiki exports and dumps."""
