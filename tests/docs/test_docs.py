@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import sonde
+import sonde.crawling
 from docs.pages import ROOT, Block, blocks, commands, matches, pages, run_page
 from sonde import cli
 from sonde.crawling.events import STOPS
@@ -124,6 +125,12 @@ def test_every_public_name_is_in_the_reference_with_its_parameters() -> None:
         if isinstance(thing, type):
             for member in _members(thing):
                 assert re.search(rf"\b{member}\b", sections[name]), f"{name}.{member}"
+
+
+def test_every_name_of_a_live_crawl_is_in_the_reference() -> None:
+    page = (DOCS / "reference" / "api.md").read_text(encoding="utf-8")
+    for name in sonde.crawling.__all__:
+        assert re.search(rf"^###.*`{name}`|`{name}`", page, flags=re.MULTILINE), name
 
 
 def _members(thing: type[Any]) -> list[str]:
