@@ -3,26 +3,55 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+INSTALL := $(BIN)/pip install --no-build-isolation -e
+PARTS := $(BIN)/python .ci/parts.py
 
-.PHONY: demo test bench bench-web bench-seeds bench-sources bench-authority figures clean
+# What the quick parts are: no test that takes seconds.
+LINT := "lint=ruff check ." "format=ruff format --check ."
+TYPES := "types=mypy" "walls=lint-imports"
+PYTEST := pytest -n 2 --dist worksteal
 
-demo: $(VENV)/.installed
+.PHONY: demo test check fuzz docs wheel clean figures \
+	bench bench-web bench-seeds bench-sources bench-authority bench-build bench-import
+
+demo: $(VENV)/.installed $(VENV)/.built
 	$(BIN)/sonde demo
 
-test: $(VENV)/.ready
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
-	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=term
+# Everything that continuous integration asks for; prints how long each part took.
+test: $(VENV)/.ready $(VENV)/.built
+	$(PARTS) test $(LINT) $(TYPES) "tests=$(PYTEST) --cov --cov-report=term"
+
+# The same without the slow tests and without coverage: under two minutes.
+check: $(VENV)/.ready $(VENV)/.built
+	$(PARTS) check $(LINT) $(TYPES) "tests=$(PYTEST) -q -m 'not slow'"
+
+# For the night: new examples, kernels with bounds checks, kernels under sanitizers.
+fuzz: $(VENV)/.ready $(VENV)/.built
+	$(PARTS) fuzz "examples=$(PYTEST) -q --hypothesis-profile night" \
+	  "checked=python tests/fuzz/checked.py" "sanitized=python tests/fuzz/sanitized.py"
+
+docs: $(VENV)/.installed
+	$(INSTALL) '.[docs]'
+	$(BIN)/mkdocs build --strict
+
+# A wheel and a source distribution, in dist/.
+wheel: $(VENV)/.created
+	$(BIN)/pip install build
+	$(BIN)/python -m build --outdir dist
 
 bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/explorer.py -o benchmarks/results/explorer.md
 	$(BIN)/python benchmarks/navigation.py -o benchmarks/results/navigation.md
 	$(BIN)/python benchmarks/readme.py
 
+bench-build: $(VENV)/.ready
+	$(BIN)/python benchmarks/build.py -o benchmarks/results/build.md
+
+bench-import: $(VENV)/.ready
+	$(BIN)/python benchmarks/startup.py -o benchmarks/results/startup.md
+
 bench-seeds: $(VENV)/.ready
-	$(BIN)/pip install --quiet -e '.[bench]'
+	$(INSTALL) '.[bench]'
 	$(BIN)/python benchmarks/seeds.py -o benchmarks/results/seeds.md
 
 bench-authority: $(VENV)/.ready
@@ -34,7 +63,7 @@ SITE ?= The C++ reference, as Debian packages it (cppreference-doc-en-html)
 RESULT ?= web.md
 
 bench-web: $(VENV)/.ready
-	$(BIN)/pip install --quiet -e '.[bench]'
+	$(INSTALL) '.[bench]'
 	$(BIN)/python benchmarks/web.py $(PAGES) --site "$(SITE)" --pages 5000 -o benchmarks/results/$(RESULT)
 	$(BIN)/python benchmarks/readme.py
 
@@ -45,23 +74,38 @@ bench-sources: $(VENV)/.ready
 figures: $(VENV)/.ready
 	$(BIN)/python docs/figures.py
 	$(BIN)/python docs/cli_reference.py
+	$(BIN)/python docs/journeys.py --write
 
-# Installed in place: only the compiled kernels can be out of date.
-KERNELS := pyproject.toml setup.py $(wildcard src/sonde/kernels/*.p* src/sonde/kernels/*/*.p*)
+# -- the virtual environment ---------------------------------------------------------------------
+# The kernels are built in place and first, so that one can see it; pip finds them there. After an
+# edit of a kernel that kernel is built again, and nothing is installed.
+
+BUILD_NEEDS := import tomllib; \
+  print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"])
+KERNELS := setup.py $(wildcard src/sonde/kernels/*.p* src/sonde/kernels/*/*.p*)
 
 $(VENV)/.created:
+	@echo "== a virtual environment in $(VENV), and what the build needs"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --upgrade pip
-	touch $@
+	$(BIN)/pip install --upgrade pip
+	$(BIN)/python -c '$(BUILD_NEEDS)' | xargs $(BIN)/pip install
+	@touch $@
 
-$(VENV)/.installed: $(VENV)/.created $(KERNELS)
-	$(BIN)/pip install --quiet -e .
-	touch $@
+$(VENV)/.built: $(VENV)/.created $(KERNELS)
+	@echo "== the kernels: C from Python, then machine code (a minute or two, once)"
+	$(BIN)/python setup.py -q build_ext --inplace
+	@touch $@
 
-$(VENV)/.ready: $(VENV)/.created $(KERNELS)
-	$(BIN)/pip install --quiet -e '.[dev]'
-	touch $@ $(VENV)/.installed
+$(VENV)/.installed: $(VENV)/.created pyproject.toml | $(VENV)/.built
+	@echo "== sonde and what it needs"
+	$(INSTALL) .
+	@touch $@
+
+$(VENV)/.ready: $(VENV)/.created pyproject.toml | $(VENV)/.built
+	@echo "== sonde, its extras and what the tests need"
+	$(INSTALL) '.[dev]'
+	@touch $@ $(VENV)/.installed
 
 clean:
-	rm -rf $(VENV) build dist .coverage .hypothesis .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) build dist site .coverage .hypothesis .mypy_cache .ruff_cache .pytest_cache
 	find src -name '*.so' -delete -o -name '*.egg-info' -prune -exec rm -rf {} +

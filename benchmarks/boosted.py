@@ -13,7 +13,7 @@ import random
 from typing import Any
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingRegressor  # type: ignore[import-untyped]
+from sklearn.ensemble import HistGradientBoostingRegressor
 
 Floats = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 

@@ -28,8 +28,8 @@ from pathlib import Path
 
 import zstandard
 from machine import describe
-from warcio.statusandheaders import StatusAndHeaders  # type: ignore[import-untyped]
-from warcio.warcwriter import WARCWriter  # type: ignore[import-untyped]
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
 
 from sonde.data import Recipe, build
 from sonde.data.streams import chunks, open_raw

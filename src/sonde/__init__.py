@@ -4,29 +4,28 @@ The explorer decides (``Explorer``: ask and tell); ``crawl`` and ``Crawl`` drive
 Web or a source of one's own; ``simulate`` drives it over a recorded ``Graph``, as a live crawl
 would have gone.
 
-What is made for recorded graphs is imported when it is first used: a crawl should carry neither
-the weight of their tables in memory nor the wait for them.
+A name is imported when it is first used: whoever wants the explorer waits neither for a client
+of the Web nor for tables of recorded graphs, and carries the weight of neither.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from sonde.budgets import Budget, Bytes, Cost, Requests, Seconds
-from sonde.crawling import Crawl, CrawlResult, crawl
-from sonde.errors import (
-    EstimatorError,
-    GraphError,
-    InputError,
-    LeaseError,
-    ObjectiveError,
-    SondeError,
-    SourceError,
-    SpecError,
-)
-from sonde.explorer import Explorer
-from sonde.records import Failure, Lease, Link, Skip, Spend, Visit
-
 if TYPE_CHECKING:
+    from sonde.budgets import Budget, Bytes, Cost, Requests, Seconds
+    from sonde.crawling import Crawl, CrawlResult, crawl
+    from sonde.errors import (
+        EstimatorError,
+        GraphError,
+        InputError,
+        LeaseError,
+        ObjectiveError,
+        SondeError,
+        SourceError,
+        SpecError,
+    )
+    from sonde.explorer import Explorer
+    from sonde.records import Failure, Lease, Link, Skip, Spend, Visit
     from sonde.simulation import Simulation, simulate
     from sonde.sources.graph import Graph
 
@@ -61,20 +60,34 @@ __all__ = [
     "simulate",
 ]
 
-_LATER = {
-    "Graph": "sonde.sources.graph",
-    "Simulation": "sonde.simulation",
-    "simulate": "sonde.simulation",
+_HOMES = {
+    "budgets": ("Budget", "Bytes", "Cost", "Requests", "Seconds"),
+    "crawling": ("Crawl", "CrawlResult", "crawl"),
+    "errors": (
+        "EstimatorError",
+        "GraphError",
+        "InputError",
+        "LeaseError",
+        "ObjectiveError",
+        "SondeError",
+        "SourceError",
+        "SpecError",
+    ),
+    "explorer": ("Explorer",),
+    "records": ("Failure", "Lease", "Link", "Skip", "Spend", "Visit"),
+    "simulation": ("Simulation", "simulate"),
+    "sources.graph": ("Graph",),
 }
 
 if not TYPE_CHECKING:  # a type checker has them from above, and should miss what is not there
 
     def __getattr__(name):
-        if name not in _LATER:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        globals()[name] = found = getattr(import_module(_LATER[name]), name)
-        return found
+        for home, names in _HOMES.items():
+            if name in names:
+                globals()[name] = found = getattr(import_module(f"{__name__}.{home}"), name)
+                return found
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *__all__})

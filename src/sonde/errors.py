@@ -8,7 +8,8 @@
     ├── ObjectiveError      an objective decreased: it is not monotone
     ├── EstimatorError      a custom estimator broke its contract
     ├── SourceError         a source broke its contract
-    └── StoreError          a run folder cannot be written: the disk is full, a file is damaged
+    ├── StoreError          a run folder cannot be written: the disk is full, a file is damaged
+    └── UncompiledError     uncompiled kernels need a package that is missing (also an ImportError)
 
 The command line prints an ``InputError`` as one line and exits with status 2.
 """
@@ -50,3 +51,7 @@ class SourceError(SondeError):
 
 class StoreError(SondeError):
     """A run folder cannot be written; what was reported settled is safe."""
+
+
+class UncompiledError(SondeError, ImportError):
+    """The kernels were not compiled, and what they need then is not installed."""

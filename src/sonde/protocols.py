@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -98,8 +98,8 @@ class Pace(Protocol):
     """Set by the driver: to be called when it should look again."""
 
     @property
-    def closed(self) -> Collection[Group]:
-        """Groups that are not asked any more."""
+    def closed(self) -> Mapping[Group, str]:
+        """Groups that are not asked any more, and why."""
         ...
 
     def know(self, group: Group) -> None:

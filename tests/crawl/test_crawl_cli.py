@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 import os
@@ -16,7 +15,7 @@ import pytest
 from aiohttp import web
 from crawl_sites import Site, html, prose, tree
 
-from sonde.cli import crawl as command
+from sonde import cli
 from sonde.cli import demo
 from sonde.crawling import Settings, read_config
 from sonde.errors import InputError
@@ -26,11 +25,7 @@ POLITE_OFF = ["--delay", "0", "--per-host", "8", "--allow-private", "--contact",
 
 
 def run(*words: str) -> int:
-    parser = argparse.ArgumentParser()
-    commands = parser.add_subparsers()
-    command.add_parser(commands)
-    demo.add_parser(commands)
-    args = parser.parse_args(words)
+    args = cli.parser(words[:1]).parse_args(words)
     status: int = args.run(args)
     return status
 

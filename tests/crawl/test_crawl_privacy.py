@@ -15,7 +15,7 @@ from crawl_sites import Site, tree
 from hypothesis import example, given
 from hypothesis import strategies as st
 from social_server import Network
-from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
+from warcio.archiveiterator import ArchiveIterator
 
 from sonde.cli import main
 from sonde.crawling import Crawl

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from aiohttp import ClientSession, web
 from crawl_sites import FAST, Site, html, prose
-from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
+from warcio.archiveiterator import ArchiveIterator
 
 from pdf_files import pdf_of
 from sonde import Crawl, Link, Visit

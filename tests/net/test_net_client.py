@@ -298,7 +298,7 @@ def test_codings(coding: str) -> None:
 def pack(coding: str, data: bytes) -> bytes:
     import zlib
 
-    import brotli  # type: ignore[import-untyped]
+    import brotli
     import zstandard
 
     if coding in ("gzip", "x-gzip"):

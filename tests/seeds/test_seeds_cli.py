@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from sonde.cli import seeds
+from sonde import cli
 from sonde.errors import InputError
 from sonde.sources.graph import Graph
 
@@ -37,9 +36,7 @@ def graph(tmp_path: Path) -> str:
 
 
 def sonde(*words: str) -> int:
-    parser = argparse.ArgumentParser(prog="sonde")
-    seeds.add_parser(parser.add_subparsers(required=True))
-    args = parser.parse_args(["seeds", *words])
+    args = cli.parser(["seeds"]).parse_args(["seeds", *words])
     status: int = args.run(args)
     return status
 

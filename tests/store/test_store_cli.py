@@ -15,7 +15,6 @@ from store_runs import Recorder, Web, make_run, told_again, url
 
 from sonde import cli
 from sonde.budgets import Budget
-from sonde.cli import explain, show
 from sonde.cli._print import amount, harmless, number, print_table
 from sonde.crawling.retelling import moments
 from sonde.errors import InputError
@@ -31,11 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def command(*arguments: str) -> int:
-    parser = cli.Parser()
-    commands = parser.add_subparsers(parser_class=cli.Parser)
-    show.add_parser(commands)
-    explain.add_parser(commands)
-    args = parser.parse_args(arguments)
+    args = cli.parser(arguments[:1]).parse_args(arguments)
     status: int = args.run(args)
     return status
 

@@ -127,9 +127,7 @@ def lines(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str,
 
 
 def command(*arguments: str) -> int:
-    parser = cli.Parser()
-    export.add_parser(parser.add_subparsers(parser_class=cli.Parser))
-    args = parser.parse_args(["export", *arguments])
+    args = cli.parser(["export"]).parse_args(["export", *arguments])
     return export.run(args)
 
 

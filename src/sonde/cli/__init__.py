@@ -1,7 +1,8 @@
 """The command line: one file a command.
 
 A command module offers ``add_parser(commands)``, which adds its sub-parser (with an example in
-the help) and sets ``run``, a function from parsed arguments to an exit status. Results go to
+the help) and sets ``run``, a function from parsed arguments to an exit status. A module is imported
+when its command is given, and what it needs with it. Results go to
 standard output, progress and notices to standard error. An ``InputError`` from anywhere below is
 printed as one line and ends with status 2; Ctrl-C, where a command has no better answer to it, ends
 with one line and status 130.
@@ -13,35 +14,38 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
-from importlib.metadata import version
-from typing import NoReturn
+from typing import Any, NoReturn
 
+from sonde import __version__
 from sonde.errors import InputError, SondeError
 
-COMMANDS = (
-    "crawl",
-    "ask",
-    "tell",
-    "peer",
-    "gossip",
-    "sources",
-    "demo",
-    "show",
-    "explain",
-    "export",
-    "forget",
-    "audit",
-    "simulate",
-    "seeds",
-    "authority",
-    "track",
-    "data",
-    "lab",
-    "budget",
-    "doctor",
-)
+COMMANDS = {
+    "crawl": "crawl the Web for a topic under a budget",
+    "ask": "say whom to contact next, and why",
+    "tell": "record what somebody answered",
+    "peer": "share a folder of files with peers",
+    "gossip": "let peers pass on a query",
+    "sources": "list what can be crawled",
+    "demo": "crawl this machine's Python documentation, without a network",
+    "show": "say what came of a run",
+    "explain": "say why a page was fetched, or why not",
+    "export": "write a run for other programs",
+    "forget": "remove a node from a run",
+    "audit": "say how well organised sites are for focused crawling",
+    "simulate": "crawl a recorded graph",
+    "seeds": "choose where to start a crawl of a known graph",
+    "authority": "find or track the most cited nodes",
+    "track": "keep the most cited pages of a run current",
+    "data": "make graphs from raw material, and describe them",
+    "lab": "experiments, comparisons and bounds on graphs",
+    "budget": "plan a budget from a rate limit",
+    "doctor": "say what is installed and what is missing",
+}
+"""What there is, and what ``sonde --help`` says of it without importing any of it."""
+
+_BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
 class Parser(argparse.ArgumentParser):
@@ -51,28 +55,59 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
-def parser(command: str | None = None) -> argparse.ArgumentParser:
-    """The parser of every command, or of one: what the others need is not imported then."""
+class Commands:
+    """Where a command module adds its parser; what it is good for is in ``COMMANDS``."""
+
+    def __init__(self, top: argparse.ArgumentParser) -> None:
+        self._parsers = top.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
+
+    def add_parser(self, name: str, **settings: Any) -> argparse.ArgumentParser:
+        return self._parsers.add_parser(name, **{**settings, "help": COMMANDS[name]})
+
+
+def parser(names: Iterable[str] = COMMANDS, *, whole: bool = True) -> argparse.ArgumentParser:
+    """The parser of some commands; without their options if it need not be `whole`, and then none
+    of what they need is imported."""
     top = Parser(
         prog="sonde",
         description="Budgeted, adaptive graph exploration: focused crawling done right.",
         epilog="start here: sonde demo",
     )
-    top.add_argument("--version", action="version", version=f"sonde {version('sonde')}")
-    commands = top.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
-    for name in COMMANDS if command is None else (command,):
-        import_module(f"sonde.cli.{name}").add_parser(commands)
+    top.add_argument("--version", action="version", version=f"sonde {__version__}")
+    commands = Commands(top)
+    for name in names:
+        if whole:
+            import_module(f"sonde.cli.{name}").add_parser(commands)
+        else:
+            commands.add_parser(name)
     return top
+
+
+def _parsed(words: Sequence[str]) -> argparse.Namespace:
+    if words and words[0] in COMMANDS:
+        return parser(words[:1]).parse_args(words)
+    return parser(whole=False).parse_args(words)  # help, the version, or a mistake
+
+
+def _calm_blas() -> None:
+    """Keep NumPy's BLAS to one thread, unless the user has said how many.
+
+    Its threads would spin when it is loaded, and what sonde does on several cores it does in
+    processes. A program that imports sonde is left alone.
+    """
+    if not any(name in os.environ for name in (*_BLAS_THREADS, "OMP_NUM_THREADS")):
+        os.environ.update(dict.fromkeys(_BLAS_THREADS, "1"))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit status."""
     words = sys.argv[1:] if arguments is None else list(arguments)
+    _calm_blas()
     if isinstance(sys.stdout, io.TextIOWrapper):
         # What a terminal has no letters for is written as an escape, as on standard error.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        args = parser(words[0] if words and words[0] in COMMANDS else None).parse_args(words)
+        args = _parsed(words)
         status: int = args.run(args)
         sys.stdout.flush()
     except InputError as error:

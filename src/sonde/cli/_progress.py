@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
 from rich.constrain import Constrain
@@ -13,7 +14,10 @@ from rich.table import Table
 from rich.text import Text
 
 from sonde.cli._print import harmless
-from sonde.crawling import Crawl, Progress, Settled, Stopped
+from sonde.crawling import Progress, Settled, Stopped
+
+if TYPE_CHECKING:  # what came of a run is shown without what makes one
+    from sonde.crawling import Crawl
 
 _LINE_EVERY = 5.0
 _SHOWN = 5

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+from sonde.system import on_signals
 
 
 class Stoppable(Protocol):
@@ -23,7 +21,6 @@ class Stoppable(Protocol):
 @contextmanager
 def heeding_signals(running: Stoppable, what: str) -> Iterator[None]:
     """Within an event loop; `what` is in flight when the first signal comes."""
-    loop = asyncio.get_running_loop()
     pressed = False
 
     def interrupt() -> None:
@@ -35,10 +32,5 @@ def heeding_signals(running: Stoppable, what: str) -> Iterator[None]:
         print(f"finishing {what} in flight (Ctrl-C again to stop at once)", file=sys.stderr)
         running.stop()
 
-    for number in _SIGNALS:
-        loop.add_signal_handler(number, interrupt)
-    try:
+    with on_signals(interrupt):
         yield
-    finally:
-        for number in _SIGNALS:
-            loop.remove_signal_handler(number)

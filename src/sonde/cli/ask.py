@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from sonde.cli import Commands
 from sonde.cli._print import harmless, number
 from sonde.crawling.events import STOPS
 from sonde.crawling.interview import Interview
@@ -30,11 +31,10 @@ The answer is recorded by sonde tell. Until it is, asking again names the same p
 _BEGINNING = ("seeds", "estimator", "strategy", "objective", "seed")
 
 
-def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
+def add_parser(commands: Commands) -> None:
     """Add ``sonde ask``."""
     parser = commands.add_parser(
         "ask",
-        help="say whom to contact next, and why",
         description="Say whom to contact next, and why: a crawl over people, or over anything that"
         " a program cannot fetch, one question at a time.",
         epilog=_EPILOG,

@@ -17,6 +17,7 @@ from sonde.audit import Poll, SiteAudit, audit, polled
 from sonde.audit.audit_report import LEADER_HEADS, comparison, leader_rows, unread, write
 from sonde.audit.charts import short_names
 from sonde.audit.polling import checked
+from sonde.cli import Commands
 from sonde.cli._print import harmless, print_table
 from sonde.cli._progress import duration
 from sonde.cli._signals import heeding_signals
@@ -41,11 +42,10 @@ _TICK = 0.25
 _SETTINGS = ("budget", "scope", "delay", "timeout", "contact", "allow_private")
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands) -> None:
     """Add ``sonde audit``."""
     parser = commands.add_parser(
         "audit",
-        help="say how well organised sites are for focused crawling",
         description="Poll some pages of sites, politely, and say how well organised they are for"
         " focused crawling.",
         epilog=_EPILOG,

@@ -24,6 +24,7 @@ from sonde.authority import (
 from sonde.authority.curves import DYNAMIC, STATIC, draw
 from sonde.authority.discovery import NAMES, DiscoveryMethod
 from sonde.authority.tracking import EXPANSIONS, RECRAWLS
+from sonde.cli import Commands
 from sonde.cli._parser import subcommand
 from sonde.cli._print import print_table
 from sonde.durations import seconds_from
@@ -38,7 +39,7 @@ _EXAMPLES = """examples:
 """
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Commands) -> None:
     """Add ``sonde authority`` with its three commands."""
     authority = subcommand(commands, "authority", "find or track the most cited nodes", _EXAMPLES)
     kinds = authority.add_subparsers(metavar="COMMAND", required=True, parser_class=type(authority))

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
 
 from sonde.budgets import planned_requests
+from sonde.cli import Commands
 from sonde.durations import seconds_from
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Commands) -> None:
     """Add ``sonde budget``."""
     parser = commands.add_parser(
         "budget",
-        help="plan a budget from a rate limit",
         description="How many requests k per window d allow in a time T: n = k*T/d.",
         epilog="example: sonde budget --requests 300 --per 15m --for 7d",
     )

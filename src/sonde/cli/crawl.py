@@ -12,6 +12,7 @@ from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any
 
+from sonde.cli import Commands
 from sonde.cli._print import harmless
 from sonde.cli._progress import Display, display_for, duration
 from sonde.cli._signals import heeding_signals
@@ -46,11 +47,10 @@ _HINTS = {
 }
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands) -> None:
     """Add ``sonde crawl``."""
     parser = commands.add_parser(
         "crawl",
-        help="crawl the Web for a topic under a budget",
         description="Spend a budget of requests on the pages that promise most.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sonde.cli import Commands
 from sonde.cli._print import harmless
 from sonde.errors import InputError
 
@@ -48,11 +49,10 @@ _STATS = """example:
 """
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Commands) -> None:
     """Add ``sonde data build`` and ``sonde data stats``."""
     parser = commands.add_parser(
         "data",
-        help="make graphs from raw material, and describe them",
         description="Make graph folders from raw material, and describe them.",
         epilog=_TOP,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -16,6 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from sonde.cli import Commands
 from sonde.cli._print import harmless
 from sonde.crawling import CrawlResult, crawl
 from sonde.figures import harvest_chart
@@ -25,11 +26,10 @@ _EPILOG = """example:
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands) -> None:
     """Add ``sonde demo``."""
     parser = commands.add_parser(
         "demo",
-        help="crawl this machine's Python documentation, without a network",
         description="Serve the Python documentation on loopback, and crawl it for a topic.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -6,17 +6,22 @@ import argparse
 import json
 import platform
 from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
 from typing import Any
 
-from sonde.estimators import compiled
+import sonde
+from sonde.cli import Commands
+from sonde.system import weaknesses
+
+_NOT_FOR_USERS = ("bench", "dev", "docs", "test")
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Commands) -> None:
     """Add ``sonde doctor``."""
     parser = commands.add_parser(
         "doctor",
-        help="say what is installed and what is missing",
-        description="Say what is installed, what is missing, and whether kernels are compiled.",
+        description="Say what is installed, what is missing, whether kernels are compiled, and what"
+        " cannot be promised on this system.",
         epilog="example: sonde doctor --json",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -24,11 +29,15 @@ def add_parser(commands: Any) -> None:
 
 
 def examine() -> dict[str, Any]:
-    """Versions, engine, and each optional package with its version or None."""
+    """Versions, engine, system, and each package with its version or None."""
+    # Seen from outside: the kernels themselves cannot be imported where something is missing.
+    compiled = any(Path(sonde.__file__).parent.glob("kernels/_cyutility.*"))
     found: dict[str, Any] = {
-        "sonde": version("sonde"),
+        "sonde": sonde.__version__,
         "python": platform.python_version(),
-        "kernels": "compiled" if compiled() else "uncompiled",
+        "system": f"{platform.system()} {platform.machine()}",
+        "kernels": "compiled" if compiled else "uncompiled",
+        "weaknesses": weaknesses(),
         "packages": {},
         "extras": {},
     }
@@ -36,14 +45,20 @@ def examine() -> dict[str, Any]:
         name, _, marker = requirement.partition(";")
         package = name.strip().split("[")[0].rstrip("<>=!~.0123456789, ")
         extra = marker.partition("extra ==")[2].strip().strip("\"'")
-        if extra == "dev":
+        if extra in _NOT_FOR_USERS or (extra == "uncompiled" and compiled):
             continue
         place = found["extras"].setdefault(extra, {}) if extra else found["packages"]
-        try:
-            place[package] = version(package)
-        except PackageNotFoundError:
-            place[package] = None
+        place[package] = _version(package)
+    if not compiled:
+        found["packages"] |= found["extras"].pop("uncompiled", {})
     return found
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
 
 
 def run(args: argparse.Namespace) -> int:
@@ -53,12 +68,14 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(found | {"healthy": healthy}))
         return 0 if healthy else 1
-    print(f"sonde {found['sonde']} on Python {found['python']}")
+    print(f"sonde {found['sonde']} on Python {found['python']}, {found['system']}")
     if found["kernels"] == "compiled":
         print("kernels: compiled")
     else:
         print("kernels: NOT compiled: results are the same, but crawls are hundreds of times")
         print("         slower. Install a C compiler, then: pip install --force-reinstall sonde")
+    for weakness in found["weaknesses"]:
+        print(f"this system: {weakness}")
     for package, installed in found["packages"].items():
         print(f"  {package:<20} {installed or 'MISSING'}")
     for extra, packages in found["extras"].items():

@@ -7,8 +7,8 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
+from sonde.cli import Commands
 from sonde.cli._print import amount, harmless, number, print_table
 from sonde.crawling.retelling import Moment, moments
 from sonde.errors import InputError, SpecError
@@ -30,11 +30,10 @@ _REASONS = {
 """What the reasons of the crawl itself mean; those of its source are the kind's."""
 
 
-def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
+def add_parser(commands: Commands) -> None:
     """Add ``sonde explain``."""
     parser = commands.add_parser(
         "explain",
-        help="say why a page was fetched, or why not",
         description="Say why a page was fetched, or why not: what was predicted, by what, at"
         " which rank, what came and what it cost, and the pages that link to it. What the model"
         " thought earlier is computed by telling the run's log anew.",

@@ -8,8 +8,8 @@ import sys
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
+from sonde.cli import Commands
 from sonde.errors import InputError
 from sonde.sources.web.markdown import text_of
 from sonde.store.export import (
@@ -37,11 +37,10 @@ EXAMPLES = """examples:
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
+def add_parser(commands: Commands) -> None:
     """Add ``sonde export``."""
     parser = commands.add_parser(
         "export",
-        help="write a run for other programs",
         description="Write a run for other programs. Also while the crawl is going on: what is"
         " exported then is the run as it stood when the export began.",
         epilog=EXAMPLES,

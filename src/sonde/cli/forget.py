@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import Any
 
+from sonde.cli import Commands
 from sonde.sources.kinds import possible_names
 from sonde.store.forgetting import forget
 from sonde.store.reader import RunReader, trace
@@ -16,11 +16,10 @@ have its name in them, and what its source kept of it. What was decided stays, u
 crawl that goes on leaves it out."""
 
 
-def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
+def add_parser(commands: Commands) -> None:
     """Add ``sonde forget``."""
     parser = commands.add_parser(
         "forget",
-        help="remove a node from a run",
         description=_DESCRIPTION,
         epilog="example: sonde forget run/ alice@mastodon.example#1234",
     )

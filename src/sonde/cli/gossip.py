@@ -8,6 +8,7 @@ import json
 import sys
 from typing import Any
 
+from sonde.cli import Commands
 from sonde.cli._print import number, print_table
 from sonde.durations import seconds_from
 from sonde.errors import SpecError
@@ -24,11 +25,10 @@ explorer that asks every peer itself, keeps a run, and can be resumed.
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
+def add_parser(commands: Commands) -> None:
     """Add ``sonde gossip``."""
     parser = commands.add_parser(
         "gossip",
-        help="let peers pass on a query",
         description="Let peers pass on a query among themselves, with a budget of messages.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,

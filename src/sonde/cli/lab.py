@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from sonde.cli import Commands
 from sonde.cli._parser import subcommand
 from sonde.cli._print import print_table
 from sonde.cli.lab_gossip import add_gossip
@@ -44,7 +45,7 @@ _EXPERIMENTS: dict[str, tuple[str, Protocol]] = {
 }
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Commands) -> None:
     """Add ``sonde lab`` with its four commands."""
     lab = subcommand(commands, "lab", "experiments, comparisons and bounds on graphs", _EXAMPLES)
     kinds = lab.add_subparsers(metavar="COMMAND", required=True, parser_class=type(lab))

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import signal
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
+from sonde.cli import Commands
 from sonde.cli.ask import names_from
 from sonde.errors import InputError
 from sonde.peers import Peer, SharedFolder
 from sonde.peers.peer import GOSSIP
 from sonde.peers.shared_folder import PROFILE
 from sonde.sources.peers.source import peer_named
+from sonde.system import on_signals
 
 _EPILOG = """examples:
   sonde peer books/ --port 7001 --neighbours 127.0.0.1:7002,127.0.0.1:7003
@@ -25,11 +26,10 @@ address can ask what the files say of a topic, and read their names, but not the
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
+def add_parser(commands: Commands) -> None:
     """Add ``sonde peer``."""
     parser = commands.add_parser(
         "peer",
-        help="share a folder of files with peers",
         description="Share a folder of text files as one peer of a network, until stopped.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -79,13 +79,5 @@ def run(args: argparse.Namespace) -> int:
 
 async def _served(peer: Peer) -> None:
     task = asyncio.create_task(peer.serve(lambda name: print(name, flush=True)))
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, task.cancel)
-    try:
+    with on_signals(task.cancel), suppress(asyncio.CancelledError):
         await task
-    except asyncio.CancelledError:
-        pass
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)

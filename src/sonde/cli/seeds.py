@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from sonde.cli import Commands
 from sonde.errors import InputError
 from sonde.seeds import (
     Amounts,
@@ -54,11 +55,10 @@ The good pages that the old seeds cover are kept first, then as much new value i
 _FLAGS = ("spam", "clicked", "crawled", "duplicate")
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands) -> None:
     """Adds ``seeds``, which hands over to its two further commands on the first word."""
     parser = commands.add_parser(
         "seeds",
-        help="choose where to start a crawl of a known graph",
         description="Choose k pages whose neighbourhoods within some hops cover the most value.",
         epilog=_SELECT,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from sonde.cli import Commands
 from sonde.cli._print import amount, harmless, number, print_table
 from sonde.cli._progress import fact, label
 from sonde.crawling.events import STOPS
@@ -21,11 +22,10 @@ _BARS = "▁▂▃▄▅▆▇█"
 _CHART = 40
 
 
-def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
+def add_parser(commands: Commands) -> None:
     """Add ``sonde show``."""
     parser = commands.add_parser(
         "show",
-        help="say what came of a run",
         description="Say what came of a run: the best pages, what was spent on what, hosts,"
         " errors, and why it stopped. Also while the crawl is going on.",
         epilog="example: sonde show run/ --top 20",

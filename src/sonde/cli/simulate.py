@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from sonde.cli import Commands
 from sonde.errors import GraphError, InputError
 from sonde.estimators import DEFAULT, compiled
 from sonde.figures import harvest_chart
@@ -28,11 +29,10 @@ estimators:
 """
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Commands) -> None:
     """Add ``sonde simulate``."""
     parser = commands.add_parser(
         "simulate",
-        help="crawl a recorded graph",
         description="Crawl a recorded graph, as a live crawl would have gone.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,

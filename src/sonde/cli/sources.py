@@ -7,6 +7,7 @@ import json
 from dataclasses import MISSING, Field, fields
 from typing import Any
 
+from sonde.cli import Commands
 from sonde.cli._print import harmless
 from sonde.crawling.settings import heeded
 from sonde.errors import InputError
@@ -22,11 +23,10 @@ your own.
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
+def add_parser(commands: Commands) -> None:
     """Add ``sonde sources``."""
     parser = commands.add_parser(
         "sources",
-        help="list what can be crawled",
         description="List the kinds of sources: those built in, and those of installed packages.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,

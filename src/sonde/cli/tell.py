@@ -8,8 +8,8 @@ import shlex
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
+from sonde.cli import Commands
 from sonde.cli._print import harmless, number
 from sonde.cli.ask import names_from
 from sonde.crawling.interview import Interview, checked_name, links_from
@@ -27,11 +27,10 @@ A link without a score counts 1. --links @FILE has a link a line, so that a name
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
+def add_parser(commands: Commands) -> None:
     """Add ``sonde tell``."""
     parser = commands.add_parser(
         "tell",
-        help="record what somebody answered",
         description="Record what came of a question that sonde ask has named.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,

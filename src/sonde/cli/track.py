@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from sonde.authority.tracking import RECRAWLS
+from sonde.cli import Commands
 from sonde.cli._print import harmless, print_table
 from sonde.cli._progress import duration
 from sonde.cli._signals import heeding_signals
@@ -33,11 +34,10 @@ _LINE_EVERY = 60.0
 _SHOWN = 20
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands) -> None:
     """Add ``sonde track``."""
     parser = commands.add_parser(
         "track",
-        help="keep the most cited pages of a run current",
         description="Keep the most cited pages of a run current: visit new pages and old ones, at a"
         " rate that both share, and rank what is cited most within a window.",
         epilog=_EPILOG,

@@ -203,8 +203,10 @@ class Driver:
             return "budget"
         account.settle(self.logbook.hold, Spend())
         closed = self.pace.closed
-        if not any(count and group not in closed for group, count in self.logbook.waiting.items()):
-            return "host-budget"
+        left = [group for group, count in self.logbook.waiting.items() if count]
+        if all(group in closed for group in left):
+            slow = all(closed[group] == "crawl-delay" for group in left)
+            return "crawl-delay" if slow else "host-budget"
         return None
 
     async def _wait(self) -> None:

@@ -101,6 +101,7 @@ STOPS = {
     "time": "the time is up",
     "frontier": "nothing is left to visit",
     "host-budget": "every host that is left has used up its own budget",
+    "crawl-delay": "every host that is left asks for longer pauses than --longest-delay",
     "harvest": "the harvest fell below the limit",
     "interrupted": "stopped by the user; what was in flight was finished",
     "cut": "stopped by the user at once",

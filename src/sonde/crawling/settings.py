@@ -152,6 +152,9 @@ class Settings:
     )
 
     delay: float = _setting(1.0, _HOW, "between requests to a host", "S", changeable=True, least=0)
+    longest_delay: float | str = _setting(
+        60.0, _HOW, "hosts that ask for more are put off", "T", changeable=True, duration=True
+    )
     concurrency: int = _setting(
         32, _HOW, "requests in flight at most", "N", changeable=True, least=1, **_ENGINE
     )
@@ -289,6 +292,7 @@ class ResumeSettings(TypedDict, total=False):
     strategy: str | Strategy
     objective: str | Objective
     delay: float
+    longest_delay: float | str
     concurrency: int
     per_host: int
     retries: int

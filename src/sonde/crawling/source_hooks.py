@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from sonde.crawling.keeper import RunArchive
@@ -29,7 +30,7 @@ _FACTS_EVERY = 1.0  # seconds
 class NoPace:
     """Everything is always ready."""
 
-    closed: Collection[Group] = frozenset()
+    closed: Mapping[Group, str] = MappingProxyType({})
 
     def __init__(self) -> None:
         self.wake: Callable[[], None] = lambda: None

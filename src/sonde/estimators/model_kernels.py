@@ -122,7 +122,7 @@ def load_kernels(engine: str) -> ModelKernels:
     if engine not in ("compiled", "python"):
         raise SpecError(f"unknown engine {engine!r} (compiled or python)")
     found: dict[str, object] = {}
-    for module in vars(kernels.load(engine)).values():
-        if module.__name__.startswith("sonde.kernels.model."):
-            found |= {name: thing for name, thing in vars(module).items() if callable(thing)}
+    modules = kernels.load(engine)
+    for module in (getattr(modules, name) for name in kernels.names("model")):
+        found |= {name: thing for name, thing in vars(module).items() if callable(thing)}
     return cast(ModelKernels, SimpleNamespace(**found))

@@ -27,11 +27,16 @@ makes fingerprints, ``wikidump``, ``wikimarks`` and ``wikitext`` read wikis.
 ``harvest`` judges crawls; ``dominance``, ``lagrangian`` and ``paths`` bound what a crawl can bring.
 ``citations``: an ``Expansion`` finds the most cited, ``Recrawl`` keeps up with them.
 
+``byte`` has the codes of characters, and what kernels ask of bytes: a ``.pxd`` of inline functions,
+and the same as Python. Compiled, no index is checked: whatever a caller or a page could lead out of
+bounds is refused where it comes in, by a ``ValueError``.
+
 What a kernel object has learned, and a snapshot keeps, its class declares: ``LEARNED`` names its
 arrays and numbers, ``PARTS`` the kernel objects within it that have learned themselves. A class
 that declares nothing cannot be captured.
 
-A model is built for one engine: ``load("compiled")`` or ``load("python")``.
+A model is built for one engine: ``load("compiled")`` or ``load("python")``. Compiled kernels need
+NumPy alone; uncompiled ones need Cython too, whose ``cython`` module gives their types a meaning.
 """
 
 from __future__ import annotations
@@ -40,9 +45,11 @@ import importlib
 import sys
 from functools import cache
 from importlib.machinery import PathFinder, SourceFileLoader
-from importlib.util import spec_from_file_location
+from importlib.util import find_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
+
+from sonde.errors import UncompiledError
 
 _FOLDER = Path(__file__).parent
 
@@ -52,7 +59,14 @@ PACKAGES = ("model", "text", "citations")
 
 def compiled() -> bool:
     """Whether the kernels were compiled when this package was installed."""
-    return not str(importlib.import_module("sonde.kernels.model.replay").__file__).endswith(".py")
+    return find_spec("sonde.kernels._cyutility") is not None
+
+
+if not compiled() and find_spec("cython") is None:
+    raise UncompiledError(
+        "sonde was installed without a C compiler, and its kernels need Cython then: pip install"
+        " 'sonde[uncompiled]' (slow), or install a compiler and sonde again"
+    )
 
 
 class _SourceOnly(PathFinder):
@@ -72,26 +86,40 @@ class _SourceOnly(PathFinder):
         return spec_from_file_location(fullname, source, loader=loader)
 
 
-def _import_all() -> dict[str, ModuleType]:
-    return {
-        path.stem: importlib.import_module(f"{__name__}.{package}.{path.stem}")
-        for package in PACKAGES
-        for path in sorted((_FOLDER / package).glob("*.py"))
-        if path.stem != "__init__"
-    }
+def names(package: str) -> list[str]:
+    """The kernels of a sub-package."""
+    files = (_FOLDER / package).glob("*.py")
+    return sorted(path.stem for path in files if path.stem != "__init__")
+
+
+@cache
+def _homes() -> dict[str, str]:
+    """The kernels that there are, with the names of their modules."""
+    return {name: f"{__name__}.{package}.{name}" for package in PACKAGES for name in names(package)}
+
+
+class _Installed(SimpleNamespace):
+    """The kernels as they were installed, each imported when it is first asked for."""
+
+    def __getattr__(self, name: str) -> ModuleType:
+        if name not in _homes():
+            raise AttributeError(f"there is no kernel {name!r}")
+        module = importlib.import_module(_homes()[name])
+        setattr(self, name, module)
+        return module
 
 
 @cache
 def load(engine: str) -> SimpleNamespace:
     """The kernel modules by name. "python" gives the uncompiled ones, which are slow."""
     if engine == "compiled" or not compiled():
-        return SimpleNamespace(**_import_all())
+        return _Installed()
     # The modules import one another by name: set the compiled ones aside while the sources load.
     prefix = f"{__name__}."
     aside = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith(prefix)}
     sys.meta_path.insert(0, _SourceOnly)
     try:
-        modules = _import_all()
+        modules = {name: importlib.import_module(home) for name, home in _homes().items()}
     finally:
         sys.meta_path.remove(_SourceOnly)
         for name in [name for name in sys.modules if name.startswith(prefix)]:

@@ -28,6 +28,7 @@ from sonde.net.exchange import FetchOutcome
 from sonde.net.retries import LONGEST_PAUSE
 from sonde.net.robots import RobotsRecord, RobotsRules, record_of
 from sonde.net.urls import domain_of, host_of
+from sonde.records import Group
 
 _FIRST_BACKOFF = 2.0
 _MOST_DOUBLINGS = 11  # 2 s doubled eleven times is a bit more than an hour
@@ -97,14 +98,16 @@ class Hosts:
         rate: tuple[int, float] | None = None,
         host_budget: int | None = None,
         domain_budget: int | None = None,
+        longest_delay: float = LONGEST_PAUSE,
     ) -> None:
         self.delay = delay
+        self.longest_delay = longest_delay
         self.connections = connections
         self.ip_delay = delay if ip_delay is None else ip_delay
         self.ip_connections = connections if ip_connections is None else ip_connections
         self.rate = rate
-        self.closed: set[str] = set()
-        """Names of the hosts that are not asked any more."""
+        self.closed: dict[Group, str] = {}
+        """Names of the hosts that are not asked any more, and why."""
         self.rules = RobotsRules()
         self._host_budget = host_budget
         self._domain_budget = domain_budget
@@ -294,10 +297,17 @@ class Hosts:
             domain = _domain(host.name)
             self._domains[domain] = self._domains.get(domain, 0) + count
 
-    def close(self, host: Host) -> None:
+    def close(self, host: Host, why: str) -> None:
         """Ask a host nothing more."""
         host.closed = True
-        self.closed.add(host.name)
+        self.closed.setdefault(host.name, why)
+
+    def wait(self, host: Host, now: float) -> float:
+        """How long until a request to the host may start, as far as that is known."""
+        until = host.next
+        if host.ip is not None:
+            until = max(until, self._addresses[host.ip].next)
+        return max(0.0, until - now)
 
     # -- robots.txt ----------------------------------------------------------------------------
 
@@ -337,6 +347,8 @@ class Hosts:
         delay = self.rules.delay(record)
         if delay is not None:
             host.delay = delay
+            if delay > self.longest_delay:
+                self.close(host, "crawl-delay")
             self.slow_down(host, delay, now)
 
     # -- keeping -------------------------------------------------------------------------------
@@ -368,8 +380,8 @@ class Hosts:
                 domain = _domain(row.host)
                 self._domains[domain] = self._domains.get(domain, 0) + row.requests
         for host in self._hosts.values():
-            if self.exhausted(host.name) is not None:
-                self.close(host)
+            if (spent := self.exhausted(host.name)) is not None:
+                self.close(host, spent)
 
 
 def _scheme(url: str) -> str:

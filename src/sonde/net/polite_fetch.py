@@ -24,6 +24,7 @@ from sonde.net.turns import Turns
 from sonde.net.urls import group_of, host_of, normalise, origin_of
 from sonde.protocols import Allowance
 
+_HELD = 5.0  # seconds that a visit waits for a turn after a robots.txt that it had to fetch
 _ROBOTS_SECONDS = 30.0
 _ROBOTS_SIZE = 512 * 1024
 _ROBOTS_REDIRECTS = 5  # as RFC 9309 asks
@@ -83,6 +84,10 @@ class PoliteFetch:
         ``headers`` are for the host of the URL alone, also after redirects. With ``form``, fields
         as a browser encodes them, the request is a POST; a redirect is followed as browsers do:
         307 and 308 repeat it, others turn it into a GET.
+
+        A host that asks for longer pauses than ``Hosts.longest_delay`` is closed (``crawl-delay``);
+        one whose turn comes long after its robots.txt was fetched is for ``later``: whoever asks
+        has other things to do meanwhile.
 
         Whatever forbids it (the gate, robots.txt, a host's own budget) is a ``FetchProblem`` with
         the reason ``not-allowed``, whose detail says what. Its ``trips`` include that of a
@@ -232,15 +237,15 @@ class _Fetch:
         hosts = self._turns.hosts
         spent = hosts.exhausted(host.name)
         if spent is not None:
-            hosts.close(host)
+            hosts.close(host, spent)
             self._refused = spent
             return False
         hosts.charge(host)
         if not self._allowance.take():
             hosts.charge(host, -1)
             return False
-        if hosts.exhausted(host.name) is not None:
-            hosts.close(host)
+        if (spent := hosts.exhausted(host.name)) is not None:
+            hosts.close(host, spent)
         return True
 
     # -- robots.txt ----------------------------------------------------------------------------
@@ -252,12 +257,18 @@ class _Fetch:
         if self._turns is None:
             return None
         hosts = self._turns.hosts
+        if hosts.closed.get(group) == "crawl-delay":
+            return "crawl-delay"
         allowed = hosts.allowed(url, group, time.time())
         if allowed is None:
             why = await self._learn_robots(url, group)
             if why is not None:
                 return why
+            if hosts.closed.get(group) == "crawl-delay":
+                return "crawl-delay"
             allowed = hosts.allowed(url, group, time.time())
+            if allowed and hosts.wait(hosts.add(group, now := time.monotonic()), now) > _HELD:
+                return "later"
         if not allowed:
             record = hosts.robots_of(origin_of(url), group)
             unreachable = record is not None and record.verdict == "disallow"
@@ -289,9 +300,15 @@ class _Fetch:
             del polite._asking_robots[origin]
             done.set_result(None)
 
-    async def _in_turn(self, url: str, group: str, redirected: bool) -> None:
-        """Wait for the turn of a robots.txt, which nothing forbids."""
+    async def _in_turn(self, url: str, group: str, redirected: bool) -> str | None:
+        """Wait for the turn of a robots.txt. Nothing forbids it but this: where private addresses
+        may be asked, a redirect must not lead to others than those that the crawl is about."""
+        if redirected and self._gate is not None and self._polite.client.guard.allow_private:
+            why = self._gate(url, group, redirected)
+            if why is not None:
+                return why
         await self._take_turn(group)
+        return None
 
     # -- turns ---------------------------------------------------------------------------------
 

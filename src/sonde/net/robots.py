@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from protego import Protego
 
 from sonde.net.exchange import FetchOutcome, FetchProblem, Response
+from sonde.net.retries import LONGEST_PAUSE
 from sonde.net.urls import origin_of
 
 AGENT = "sonde"
@@ -93,18 +94,27 @@ class _Parsed:
         return answer
 
     def delay(self) -> float | None:
-        """Seconds between requests: Crawl-delay, or what Request-rate comes to, the longer."""
+        """Seconds between requests: Crawl-delay, or what Request-rate comes to, the longer; within
+        bounds, whatever the file says."""
         delays = []
         crawl_delay = self._parsed.crawl_delay(self._agent)
         if crawl_delay is not None:
-            delays.append(float(crawl_delay))
+            delays.append(_seconds(crawl_delay, 1))
         rate = self._parsed.request_rate(self._agent)
         if rate is not None and rate.requests > 0:
-            delays.append(rate.seconds / rate.requests)
+            delays.append(_seconds(rate.seconds, rate.requests))
         return max(delays, default=None)
 
     def sitemaps(self) -> list[str]:
         return list(self._parsed.sitemaps)
+
+
+def _seconds(amount: float, requests: float) -> float:
+    try:
+        seconds = float(amount) / float(requests)
+    except OverflowError:  # a whole number may have hundreds of digits
+        return LONGEST_PAUSE
+    return min(seconds, LONGEST_PAUSE) if seconds > 0 else 0.0  # nor is it "nan"
 
 
 class RobotsRules:

@@ -1,4 +1,4 @@
-"""Turns: whose request may go to its host now, on the clock.
+"""Turns (rate limiting by host): whose request may go to its host now, on the clock.
 
 The driver of a crawl asks ``ready`` before it asks the explorer, and ``reserve`` takes a host's
 turn for the lease that it got (``protocols.Pace``). Whatever a visit needs further (the page after
@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 
 from sonde.net.guard import GuardedResolver
 from sonde.net.hosts import Host, Hosts
@@ -35,16 +35,17 @@ class Turns:
     # -- for the driver ------------------------------------------------------------------------
 
     @property
-    def closed(self) -> Collection[Group]:
-        """Hosts that are not asked any more: their budget is used up."""
+    def closed(self) -> Mapping[Group, str]:
+        """Hosts that are not asked any more, and why: their budget is used up, or they ask for
+        longer pauses than the crawl waits."""
         return self.hosts.closed
 
     def know(self, group: Group) -> None:
         """A host that nodes wait for."""
         assert isinstance(group, str)
         host = self.hosts.add(group, time.monotonic())
-        if self.hosts.exhausted(group) is not None:
-            self.hosts.close(host)
+        if (spent := self.hosts.exhausted(group)) is not None:
+            self.hosts.close(host, spent)
 
     def ready(self, waiting: dict[Group, int]) -> Collection[Group] | None:
         """The hosts that may be asked now, of those with nodes waiting; ``None`` for all."""

@@ -73,13 +73,14 @@ class Pseudonyms:
         return self._opened(sealed, b"state")
 
     def _sealed(self, plain: bytes, purpose: bytes) -> bytes:
-        return self._cipher.encrypt(plain + _END, [purpose])  # which cannot encrypt nothing
+        # The end is there because nothing at all cannot be encrypted.
+        return bytes(self._cipher.encrypt(plain + _END, [purpose]))
 
     def _opened(self, sealed: bytes, purpose: bytes) -> bytes:
         from cryptography.exceptions import InvalidTag
 
         try:
-            return self._cipher.decrypt(sealed, [purpose]).removesuffix(_END)
+            return bytes(self._cipher.decrypt(sealed, [purpose])).removesuffix(_END)
         except (InvalidTag, ValueError):
             raise InputError("the key is not the one that the pseudonyms were made with") from None
 

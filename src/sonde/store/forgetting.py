@@ -33,6 +33,7 @@ from sonde.sources.facts import PageVisit
 from sonde.store.log import CHECKPOINTS, clear_away, unpack_text
 from sonde.store.run import Run
 from sonde.store.summary import FRONTIER
+from sonde.system import sync_file
 
 PREFIX = "forgotten:"
 """What a node without a name is called, with its number."""
@@ -248,7 +249,7 @@ def redact(folder: Path, urls: Collection[str]) -> list[str]:
                         file.write(_empty(length, path))
                         places.append(f"{path.name}:{offset}")
                 file.flush()
-                os.fsync(file.fileno())
+                sync_file(file.fileno())
         except (OSError, zlib.error) as error:
             raise InputError(f"{path}: cannot be changed: {error}") from None
     return places

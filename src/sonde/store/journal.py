@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from sonde.errors import StoreError
+from sonde.system import sync_file
 
 _told = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -48,6 +49,22 @@ _INSERTS = {
     "checkpoints_kept": "DELETE FROM checkpoints WHERE log_seq NOT IN"
     " (SELECT log_seq FROM checkpoints ORDER BY 1 DESC LIMIT ?)",
 }
+
+
+_UNBINDABLE = (sqlite3.Error, ValueError, OverflowError)
+"""What a value can raise that the database does not take, besides its own errors."""
+
+_LARGEST = 2**63 - 1
+
+
+def storable(value: Any) -> Any:
+    """A value as the database can keep it: text without lone surrogates (bytes of a header that are
+    no UTF-8, or escapes in JSON that stand for no character), whole numbers within 64 bits."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, int):
+        return min(max(value, -_LARGEST - 1), _LARGEST)
+    return value
 
 
 class Journal:
@@ -168,7 +185,7 @@ class Journal:
             yield
             self._insert()
             database.execute("COMMIT")
-        except sqlite3.Error as error:
+        except _UNBINDABLE as error:
             raise StoreError(_explained(error)) from None
         finally:
             if database.in_transaction:
@@ -183,16 +200,27 @@ class Journal:
             database.execute("BEGIN IMMEDIATE")
             self._insert()
             database.execute("COMMIT")
-        except sqlite3.Error as error:
+        except _UNBINDABLE as error:
+            raise StoreError(_explained(error)) from None
+        finally:  # whatever was raised: an open transaction would be the end of every later one
             if database.in_transaction:
                 database.execute("ROLLBACK")
-            raise StoreError(_explained(error)) from None
         self._clear()
 
     def _insert(self) -> None:
         for table, rows in self._rows.items():
-            if rows:
+            if not rows:
+                continue
+            self._database.execute("SAVEPOINT rows")
+            try:
                 self._database.executemany(self._inserts[table], rows)
+            except (UnicodeEncodeError, OverflowError):
+                # Servers say what no database takes. It is looked for only where it was met: rows
+                # come by the thousand, and one like this hardly ever.
+                self._database.execute("ROLLBACK TO rows")
+                rows[:] = [tuple(map(storable, row)) for row in rows]
+                self._database.executemany(self._inserts[table], rows)
+            self._database.execute("RELEASE rows")
 
     def _clear(self) -> None:
         for rows in self._rows.values():
@@ -205,16 +233,16 @@ class Journal:
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="sonde-sync")
         if self._file < 0:
-            self._file = os.open(self._wal, os.O_RDONLY | os.O_CLOEXEC)
+            self._file = os.open(self._wal, os.O_RDWR)
         self._syncing = self._thread.submit(self._sync, self._reserving)
 
     def _sync(self, reserving: int) -> None:
         self._sync_before()
         try:
             while self._unsynced:
-                with suppress(FileNotFoundError), self._unsynced.pop().open("rb") as file:
-                    os.fsync(file.fileno())  # unless there are later ones already
-            os.fdatasync(self._file)
+                with suppress(FileNotFoundError), self._unsynced.pop().open("r+b") as file:
+                    sync_file(file.fileno())  # unless there are later ones already
+            sync_file(self._file)
         except OSError as error:
             raise _unwritable(error) from None
         self.reserved = reserving
@@ -259,7 +287,7 @@ def _unwritable(error: OSError) -> StoreError:
     return StoreError(f"the run cannot be written: {error.strerror or error}")
 
 
-def _explained(error: sqlite3.Error) -> str:
+def _explained(error: Exception) -> str:
     name = getattr(error, "sqlite_errorname", "")
     if name == "SQLITE_FULL" or name.startswith("SQLITE_IOERR"):
         return (

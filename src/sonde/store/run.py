@@ -19,7 +19,6 @@ Without a path the run lives in memory: the same tables, gone with the process.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -44,42 +43,34 @@ from sonde.store.log import (
 )
 from sonde.store.reader import DATABASE, PAGES
 from sonde.store.schema import SCHEMA, VERSION, wrong_version
+from sonde.system import boot, restarted_since, take_lock
 
 LOCK = "run.lock"
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _TABLES = frozenset(re.findall(r"CREATE TABLE (\w+)", SCHEMA))
-_BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 class _Lock:
     """One writer a run: held until ``release``, or until the process ends, however it ends."""
 
     def __init__(self, folder: Path) -> None:
-        self._file = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        self._file = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        taken = take_lock(self._file)
+        os.lseek(self._file, 0, os.SEEK_SET)
+        if not taken:
             owner = os.read(self._file, 32).decode("ascii", "replace").strip()
             os.close(self._file)
             raise InputError(
                 f"{folder}: another process is writing this run"
                 + (f" (process {owner})" if owner.isdigit() else "")
-            ) from None
+            )
         os.ftruncate(self._file, 0)
-        os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
+        os.write(self._file, f"{os.getpid()}\n".encode())
 
     def release(self) -> None:
         """Let another process write."""
         os.close(self._file)
-
-
-def _boot() -> str:
-    """A name for the time since this machine was switched on; empty where it has none."""
-    try:
-        return _BOOT.read_text().strip()
-    except OSError:
-        return ""
 
 
 class Run:
@@ -90,11 +81,11 @@ class Run:
         self.database = database
         self._lock = lock
         self._closed = False
-        self.power_lost = self._left_open() and self.meta("boot") != _boot()
+        self.power_lost = self._left_open() and restarted_since(self.meta("boot"))
         self.journal = Journal(
             database, None if path is None else path / f"{DATABASE}-wal", self.meta("reserved") or 0
         )
-        self.journal.meta("boot", _boot())
+        self.journal.meta("boot", boot())
         self.journal.meta("open", True)
 
     def _left_open(self) -> bool:

@@ -18,7 +18,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
-import os
 import re
 import time
 import zlib
@@ -34,6 +33,7 @@ from typing import NamedTuple, Protocol
 
 from sonde.errors import InputError, StoreError
 from sonde.store.fastwarc import GzipWriter, WarcRecord, WarcRecordType
+from sonde.system import sync_file, sync_folder
 
 FILE_SIZE = 1_000_000_000
 """Bytes after which the next file begins, as archives have them by custom."""
@@ -220,7 +220,7 @@ class WarcWriter:
         with self._swapping:
             if self._file is not None and self._unsynced:
                 self._unsynced = False
-                os.fsync(self._file.fileno())
+                sync_file(self._file.fileno())
 
     def close(self) -> None:
         """Sync and close. Closing twice does nothing."""
@@ -252,11 +252,7 @@ class WarcWriter:
         self._file = (self._folder / self._name).open("xb", buffering=0)
         self._end = 0
         self._append(self._info())
-        folder = os.open(self._folder, os.O_RDONLY)
-        try:
-            os.fsync(folder)  # a power cut must not take the name of a file with good records
-        finally:
-            os.close(folder)
+        sync_folder(self._folder)  # a power cut must not take the name of a file with good records
 
     def _append(self, data: bytes) -> None:
         assert self._file is not None

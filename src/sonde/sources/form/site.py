@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import astuple
+from types import MappingProxyType
 
 from sonde.errors import InputError
 from sonde.net.charset import decode
@@ -26,7 +27,7 @@ _TYPES = frozenset(("text/html", "application/xhtml+xml", "", "text/plain"))
 class SitePace:
     """The pace of a single site: nodes have no groups, all of them wait for one host."""
 
-    closed: Collection[Group] = frozenset()
+    closed: Mapping[Group, str] = MappingProxyType({})
 
     def __init__(self, turns: Turns, host: str) -> None:
         self._turns = turns

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 
 from sonde.records import Group
 from sonde.sources.social.windows import WindowPlace, Windows
@@ -21,7 +21,7 @@ class WindowPace:
     def __init__(self, windows: Windows) -> None:
         self.windows = windows
         self.wake: Callable[[], None] = lambda: None
-        self.closed: frozenset[Group] = frozenset()
+        self.closed: Mapping[Group, str] = {}
         self._reserved: dict[str, deque[WindowPlace]] = {
             name: deque() for name in windows.endpoints
         }

@@ -38,6 +38,7 @@ class Web(Kind[NoOptions]):
         "depth",
         "nofollow",
         "delay",
+        "longest_delay",
         "per_host",
         "renderer",
         "lookup",
@@ -72,6 +73,8 @@ class Web(Kind[NoOptions]):
         "trap": "URLs of this shape had stopped bringing anything new",
         "nofollow": "every link to it says nofollow",
         "too-deep": "further from the seeds than was allowed",
+        "crawl-delay": "its host asks for longer pauses than --longest-delay",
+        "later": "its host asked for a pause after its robots.txt; it stayed on the frontier",
         "host-budget": "its host had used up its own budget",
         "domain-budget": "its domain had used up its own budget",
         "language": "not in the languages that were asked for",
@@ -118,6 +121,6 @@ class Web(Kind[NoOptions]):
         }
 
     def make(self, options: NoOptions, context: SourceContext) -> WebSource:
-        from sonde.sources.web.source import WebSource  # the HTTP client takes time to import
+        from sonde.sources.web.source import WebSource  # the HTTP client takes its time
 
         return WebSource(context)

@@ -19,8 +19,7 @@ from sonde.net.charset import decode, transcoded
 from sonde.net.decoding import BadEncoding, unpack
 from sonde.net.exchange import Limits
 from sonde.sources.context import ArchivedResponse
-from sonde.sources.hrefs import Base
-from sonde.sources.page import read_page, shallow
+from sonde.sources.page import Base, read_page, shallow
 from sonde.sources.web.pdf import read_pdf
 
 _HTML = ("text/html", "application/xhtml+xml")
@@ -65,9 +64,7 @@ def main_text(body: bytes, *, content_type: str = "") -> str:
     """The main text of an HTML body as resiliparse finds it."""
     if find_spec("resiliparse") is None:
         raise InputError("main-content extraction needs resiliparse: pip install 'sonde[text]'")
-    from resiliparse.extract.html2text import (  # type: ignore[import-untyped,import-not-found,unused-ignore]
-        extract_plain_text,
-    )
+    from resiliparse.extract.html2text import extract_plain_text
 
     return str(extract_plain_text(decode(body, content_type)[0], main_content=True))
 

@@ -28,7 +28,7 @@ from sonde.net.polite_fetch import PoliteFetch
 from sonde.net.retries import Retries
 from sonde.net.robots import RobotsRecord
 from sonde.net.turns import Turns
-from sonde.net.urls import group_of
+from sonde.net.urls import group_of, host_of
 from sonde.protocols import Keeper, KeptPage, VisitAllowance
 from sonde.records import Failure, Node, Outcome, Skip, Spend, Visit
 from sonde.scorers.document import Scorer
@@ -104,7 +104,9 @@ class WebAccess:
         self._kept = 0  # pages in what was kept of the traps
         self._types = frozenset(media.lower() for media in settings.types)
         lookup: Lookup | None = settings.lookup
-        self.client = Client(client, lookup=lookup or system_lookup)
+        starts = tuple(seeds)
+        named = (host_of(seed).strip("[]") for seed in starts)
+        self.client = Client(client, lookup=lookup or system_lookup, named=named)
         self.hosts = Hosts(
             delay=settings.delay,
             connections=settings.per_host,
@@ -114,12 +116,13 @@ class WebAccess:
             rate=settings.rate,
             host_budget=settings.host_budget,
             domain_budget=settings.domain_budget,
+            longest_delay=max(float(settings.longest_delay), settings.delay),
         )
         self.turns = Turns(self.hosts, None if settings.proxy else self.client.resolver)
         self.polite = PoliteFetch(
             self.client, self.turns, limits=limits, on_robots=self._keep_robots
         )
-        self.scope = Scope.of(settings, seeds)
+        self.scope = Scope.of(settings, starts)
         self.traps = TrapDetector()
         self.duplicates = Duplicates()
 
@@ -305,7 +308,7 @@ class WebSource:
 
     def _problem(self, url: str, problem: FetchProblem) -> Outcome:
         if problem.reason == "not-allowed":
-            return Skip(problem.detail)
+            return Skip(problem.detail, retry=problem.detail in ("crawl-delay", "later"))
         if problem.reason == "budget":
             return Skip("budget", retry=True)
         host = self.access.hosts.add(group_of(problem.url), time.monotonic())

@@ -234,9 +234,11 @@ def _shapes(url: str) -> tuple[str, ...]:
     return tuple(shapes)
 
 
-_HASH = re.compile(r"(?=[0-9a-f-]*[0-9])[0-9a-f]{8,}(?:-[0-9a-f]{4,})*", re.IGNORECASE)
+# No pattern looks ahead: at each position of a long segment that takes quadratic time.
+_HEXADECIMAL = re.compile(r"[0-9a-f-]{8,}", re.IGNORECASE)
+_HASH = re.compile(r"[0-9a-f]{8,}(?:-[0-9a-f]{4,})*", re.IGNORECASE)
 _DIGITS = re.compile(r"[0-9]+")
-_TOKEN = re.compile(r"(?=[^/]*[0-9])[0-9A-Za-z_-]{24,}")
+_TOKEN = re.compile(r"[0-9A-Za-z_-]{24,}")
 
 
 def template_of(url: str) -> str:
@@ -267,8 +269,15 @@ def template_of(url: str) -> str:
 def _shape(segment: str) -> str:
     if segment.isalpha():
         return segment
-    segment = _TOKEN.sub("h", segment)
-    return _DIGITS.sub("0", _HASH.sub("h", segment))
+    segment = _replaced(_TOKEN, segment)
+    segment = _HEXADECIMAL.sub(lambda run: _replaced(_HASH, run[0]), segment)
+    return _DIGITS.sub("0", segment)
+
+
+def _replaced(pattern: re.Pattern[str], text: str) -> str:
+    """``h`` in place of each match that begins before the last digit: words have none."""
+    last = max(map(text.rfind, "0123456789"))
+    return pattern.sub(lambda found: "h" if found.start() <= last else found[0], text)
 
 
 def _without_cycles(segments: list[str]) -> list[str]:

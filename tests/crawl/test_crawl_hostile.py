@@ -1,0 +1,212 @@
+"""Nothing that a server says stops the crawl, starves it, or spoils the run."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import sqlite3
+import string
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from crawl_sites import Site, html, prose
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from sonde.crawling import Crawl, CrawlResult
+from sonde.net.decoding import unpack
+from sonde.net.guard import Guard
+from sonde.net.retries import LONGEST_PAUSE
+from sonde.net.robots import RobotsRecord, RobotsRules
+from sonde.sources.web.traps import template_of
+from sonde.store.journal import storable
+from sonde.store.run import Run
+
+POLITE: dict[str, Any] = {"topic": "tide", "delay": 0.0, "allow_private": True}
+
+
+def crawled(crawl: Crawl, seconds: float = 60.0) -> CrawlResult:
+    async def ended() -> CrawlResult:
+        return await asyncio.wait_for(crawl.run(), seconds)
+
+    return asyncio.run(ended())
+
+
+# -- what no database takes ----------------------------------------------------------
+
+HEADERS = [("ETag", '"\udce9"'), ("Last-Modified", "\udcff\udcfe"), ("Content-Language", "\udcff")]
+
+
+@pytest.mark.parametrize(("name", "value"), HEADERS)
+def test_a_header_that_is_not_utf_8_spoils_nothing(tmp_path: Path, name: str, value: str) -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        page = html(f"{prose(len(request.path))} tide <a href={request.path}x>tide</a>")
+        page.headers[name] = value
+        return page
+
+    run = tmp_path / "run"
+    with Site(answer) as site:
+        first = crawled(Crawl(site.url("/"), path=run, budget=6, **POLITE))
+        assert (first.stop_reason, first.visits) == ("budget", 5)
+        again = crawled(Crawl.resume(run, budget="+3"))
+        assert again.visits == 8
+        assert site.total == 9
+    column = {"ETag": "etag", "Last-Modified": "modified", "Content-Language": "language"}[name]
+    kept = sqlite3.connect(run / "run.sqlite").execute(f"SELECT {column} FROM pages").fetchall()
+    assert {text for (text,) in kept} != {None}
+
+
+@given(st.text(st.characters(codec=None)) | st.integers() | st.none() | st.binary())
+@example("\ud800x")
+@example(2**63)
+@example(-(2**63) - 1)
+def test_whatever_is_said_can_be_stored(value: str | int | bytes | None) -> None:
+    database = sqlite3.connect(":memory:")
+    found = database.execute("SELECT ?", (storable(value),)).fetchone()[0]
+    database.close()
+    if isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" for letter in value):
+        assert found == value
+
+
+def test_a_row_that_cannot_be_written_leaves_no_transaction_open(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run", {"source": "web"})
+    run.journal.meta("before", 1)
+    run.journal.add("meta", ("odd", object()))
+    with pytest.raises(Exception, match=r"\S"):
+        run.journal.commit()
+    assert not run.database.in_transaction
+    run.abandon()
+
+
+# -- work that is bounded ----------------------------------------------------------
+
+
+@given(st.lists(st.binary(max_size=2000), max_size=20), st.integers(0, 20_000))
+def test_members_of_gzip_are_one_text(parts: list[bytes], limit: int) -> None:
+    whole = b"".join(parts)
+    body = b"".join(map(gzip.compress, parts))
+    assert unpack(body, "gzip", limit) == (whole[:limit], len(whole) > limit)
+
+
+def test_more_members_than_anybody_writes_are_cut() -> None:
+    assert unpack(gzip.compress(b"") * 20_000, "gzip", 1000) == (b"", True)
+    assert unpack(gzip.compress(b"x") * 9_000, "gzip", 10_000) == (b"x" * 9_000, False)
+
+
+def reference_shape(segment: str) -> str:
+    """What a segment's template is, by its definition."""
+    import re
+
+    if segment.isalpha():
+        return segment
+    segment = re.sub(r"(?=[^/]*[0-9])[0-9A-Za-z_-]{24,}", "h", segment)
+    hashes = r"(?=[0-9a-f-]*[0-9])[0-9a-f]{8,}(?:-[0-9a-f]{4,})*"
+    return re.sub(r"[0-9]+", "0", re.sub(hashes, "h", segment, flags=re.IGNORECASE))
+
+
+@given(st.text(string.hexdigits + "-_.xyz", max_size=80))
+def test_a_template_is_what_its_definition_says(segment: str) -> None:
+    found = template_of(f"https://a.example/{segment}").removeprefix("https://a.example/")
+    assert found == reference_shape(segment)
+
+
+# -- numbers that poison ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Request-rate: 1/" + "9" * 400,
+        "Request-rate: " + "9" * 400 + "/1",
+        "Crawl-delay: 1e999",
+        "Crawl-delay: nan",
+        "Crawl-delay: -5",
+        "Crawl-delay: " + "9" * 5000,
+    ],
+)
+def test_a_pause_is_within_bounds(line: str) -> None:
+    record = RobotsRecord("https://a.example", "rules", f"User-agent: *\n{line}\n", 0.0, 1.0)
+    delay = RobotsRules().delay(record)
+    assert delay is None or 0.0 <= delay <= LONGEST_PAUSE
+
+
+def test_a_run_that_met_a_huge_number_is_resumed(tmp_path: Path) -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if request.path == "/robots.txt":
+            return web.Response(text="User-agent: *\nRequest-rate: 1/" + "9" * 400)
+        return html(f"{prose(len(request.path))} tide <a href={request.path}x>tide</a>")
+
+    run = tmp_path / "run"
+    with Site(answer) as site:
+        first = crawled(Crawl(site.url("/"), path=run, budget=6, **POLITE))
+        assert first.stop_reason == "crawl-delay"
+        assert crawled(Crawl.resume(run)).stop_reason == "crawl-delay"
+        assert site.counts == {"/robots.txt": 1}
+
+
+# -- starvation ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("hostile", [1, 4])
+def test_hosts_that_ask_for_a_day_of_pause_starve_nobody(tmp_path: Path, hostile: int) -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        slow = not request.host.startswith("127.0.0.1:")
+        if request.path == "/robots.txt":
+            return web.Response(text="User-agent: *\nCrawl-delay: 86400" if slow else "")
+        return html(f"{prose(len(request.path))} tide <a href={request.path}x>tide</a>")
+
+    with Site(answer, hosts=hostile + 1) as site:
+        seeds = [site.url("/", host) for host in range(hostile + 1, 0, -1)]
+        crawl = Crawl(
+            seeds, path=tmp_path / "run", budget=40, scope="host", depth=5, concurrency=2, **POLITE
+        )
+        result = crawled(crawl)
+        assert result.stop_reason == "crawl-delay"
+        assert result.visits == 6  # all there is at the host that is in no hurry to be rid of us
+        assert result.requests == site.total == 7 + hostile
+
+
+def test_who_asks_for_long_pauses_can_be_waited_for(tmp_path: Path) -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if request.path == "/robots.txt":
+            return web.Response(text="User-agent: *\nCrawl-delay: 0.3")
+        return html(f"{prose(len(request.path))} tide <a href={request.path}x>tide</a>")
+
+    run = tmp_path / "run"
+    with Site(answer) as site:
+        first = Crawl(site.url("/"), path=run, budget=4, longest_delay="0.1s", **POLITE)
+        assert crawled(first).stop_reason == "crawl-delay"
+        second = crawled(Crawl.resume(run, longest_delay=1.0))
+        assert (second.stop_reason, second.visits) == ("budget", 3)
+
+
+# -- private addresses --------------------------------------------------------------------
+
+
+def test_private_addresses_are_open_to_what_was_asked_for_alone(tmp_path: Path) -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if request.host.startswith("127.0.0.2:"):
+            return web.Response(text="a secret of the network")
+        if request.path == "/robots.txt":
+            raise web.HTTPFound(site.url("/latest/meta-data/iam", 2))
+        return html(f"{prose(len(request.path))} tide <a href={request.path}x>tide</a>")
+
+    with Site(answer, hosts=2) as site:
+        crawl = Crawl(site.url("/"), path=tmp_path / "run", budget=5, scope="host", **POLITE)
+        result = crawled(crawl)
+        assert site.counts == {"/robots.txt": 1}
+    assert (result.requests, result.visits) == (1, 0)
+    archived = b"".join(path.read_bytes() for path in (tmp_path / "run").rglob("*.warc.gz"))
+    assert b"a secret" not in archived
+
+
+@pytest.mark.parametrize(
+    "address", ["169.254.169.254", "fd00:ec2::254", "100.100.100.200", "::ffff:169.254.169.254"]
+)
+def test_metadata_services_must_be_named(address: str) -> None:
+    assert Guard(allow_private=True).refusal(address) is not None
+    assert Guard(allow_private=True).literal_refusal(address) is not None or ":" in address
+    assert Guard(allow_private=True, named=[address]).refusal(address) is None
+    assert Guard(named=[address]).refusal(address) is not None
