@@ -74,6 +74,7 @@ bench-sources: $(VENV)/.ready
 figures: $(VENV)/.ready
 	$(BIN)/python docs/figures.py
 	$(BIN)/python docs/cli_reference.py
+	$(BIN)/python docs/journeys.py --write
 
 # -- the virtual environment ---------------------------------------------------------------------
 # The kernels are built in place and first, so that one can see it; pip finds them there. After an

@@ -23,7 +23,8 @@ from machine import describe
 from sonde.crawling.logbook import Logbook
 from sonde.crawling.retelling import explorer_of
 from sonde.crawling.settings import Settings
-from sonde.records import Link, Spend
+from sonde.link_columns import LinkColumns
+from sonde.records import Spend
 from sonde.sources.facts import PageFacts, PageVisit
 from sonde.store.reader import RunReader, trace
 from sonde.store.run import Run
@@ -42,13 +43,16 @@ def url(number: int) -> str:
 def visit(number: int, pages: int) -> PageVisit:
     """What a page brings: whatever it says follows from its number."""
     dice = random.Random(number)
-    links = []
+    targets, scores = [], []
     for _ in range(LINKS):
         near = dice.random() < 0.5
         target = (7 * number + dice.randrange(60) if near else dice.randrange(pages)) % pages
         score = float(dice.randrange(4) == 0)
-        words = bytes([target % 250, 0, target % 7, 1])
-        links.append(Link(url(target), score, url(target).split("/")[2], None, words))
+        targets.append(target)
+        scores.append(score)
+    urls = [url(target) for target in targets]
+    words = [bytes([target % 250, 0, target % 7, 1]) for target in targets]
+    links = LinkColumns(urls, scores, [each.split("/")[2] for each in urls], words)
     facts = PageFacts(url(number), 200, "text/html", "en", f"Page {number}")
     score = float(dice.randrange(5) == 0)
     return PageVisit(score, links, spent=Spend(requests=1, bytes=8_000), facts=facts)

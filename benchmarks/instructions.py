@@ -65,10 +65,10 @@ def work() -> list[Callable[[], object]]:
     from sonde.authority.tracking import Tracker, track
     from sonde.data.wiki.wikitext import plain
     from sonde.lab.bounds import bound
+    from sonde.link_words import link_words
     from sonde.scorers.keywords import KeywordMatcher
     from sonde.seeds.selection import select
     from sonde.sources.graph import topical
-    from sonde.sources.link_words import link_words
     from sonde.sources.page import read_html
     from sonde.sources.web.duplicates import simhash
     from sonde.sources.web.traps import word_pairs

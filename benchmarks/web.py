@@ -243,8 +243,9 @@ def known_urls(count: int) -> None:
     has words of its own, as many as there can be."""
     from sonde.crawling.logbook import Logbook
     from sonde.explorer import Explorer
-    from sonde.records import Link, Spend, Visit
-    from sonde.sources.link_words import link_words
+    from sonde.link_columns import LinkColumns
+    from sonde.link_words import link_words
+    from sonde.records import Spend, Visit
     from sonde.store.run import Run
 
     with tempfile.TemporaryDirectory() as folder:
@@ -252,16 +253,19 @@ def known_urls(count: int) -> None:
         book = Logbook(Explorer(budget=10**9, grouped=True), run, Spend(requests=1))
         book.add_seeds([("https://www.host-0.example/", "www.host-0.example")])
         made = 0
+        window = " ".join(map(str, range(10, 30)))
         while book.explorer.driver.known < count:
             lease = book.ask(None)
             assert lease is not None
-            links = []
+            urls, hosts, words = [], [], []
             for _ in range(100):
                 made += 1
                 host = sys.intern(f"www.host-{made % 1000}.example")
                 url = f"https://{host}/section/{made % 97}/a-page-about-something-{made}.html"
-                words = link_words("a page about something", url, " ".join(map(str, range(10, 30))))
-                links.append(Link(url, (made % 7) / 7, host, words=words))
+                urls.append(url)
+                hosts.append(host)
+                words.append(link_words("a page about something", url, window))
+            links = LinkColumns(urls, [(place % 7) / 7 for place in range(100)], hosts, words)
             book.tell(lease, Visit(score=float(made % 3), links=links))
             run.journal.commit()
         status = Path("/proc/self/status").read_text()

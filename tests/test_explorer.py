@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ import sonde
 from exactness import reference
 from exactness.test_sequences import graph_of, worlds
 from sonde.explorer import driver_view
-from sonde.records import Failure, Lease, Link, Place, Skip, Spend, Visit
+from sonde.link_columns import LinkColumns, UrlPlace
+from sonde.records import Failure, Lease, Link, Skip, Spend, Visit
 from sonde.simulation import recorded_visits
 
 SPECS = [
@@ -48,17 +50,11 @@ World = tuple[reference.World, list[int]]
 
 def grouped(visit: Visit) -> Visit:
     """The same visit, with the parity of a target as its group, and a place for it."""
-    targets = [int(link.target) for link in visit.links]  # type: ignore[call-overload]
-    return Visit(
-        visit.score,
-        [
-            link._replace(
-                group=target % 3, place=Place(target % 2, target % 5, 0.5, 0.3, target % 4)
-            )
-            for target, link in zip(targets, visit.links, strict=True)
-        ],
-        visit.records,
-    )
+    assert isinstance(visit.links, LinkColumns)
+    targets = [int(str(target)) for target in visit.links.targets]
+    groups = [target % 3 for target in targets]
+    places = [UrlPlace(target % 2, target % 5, 0.5, 0.3, target % 4) for target in targets]
+    return replace(visit, links=replace(visit.links, groups=groups, places=places))
 
 
 class Schedule:
@@ -292,8 +288,18 @@ def test_half_a_word_is_refused_before_anything_changes() -> None:
     explorer.add_seeds(["a"])
     (lease,) = explorer.ask()
     with pytest.raises(sonde.InputError, match="visit of 'a': words of links have two bytes each"):
-        explorer.tell(lease, Visit(1.0, [Link("b", words=b"odd")]))
-    assert explorer.tell(lease, Visit(1.0, [Link("b", words=b"even")])) == 1.0
+        explorer.tell(lease, Visit(1.0, LinkColumns(["b"], [0.0], words=[b"odd"])))
+    assert explorer.tell(lease, Visit(1.0, LinkColumns(["b"], [0.0], words=[b"even"]))) == 1.0
+
+
+def test_columns_of_different_lengths_are_refused_before_anything_changes() -> None:
+    explorer = sonde.Explorer("auto", budget=2)
+    explorer.add_seeds(["a"])
+    (lease,) = explorer.ask()
+    with pytest.raises(sonde.InputError, match="visit of 'a': the columns of its links"):
+        explorer.tell(lease, Visit(1.0, LinkColumns(["b", "c"], [0.0, 1.0], words=[b"xy"])))
+    assert explorer.driver.known == 1
+    assert explorer.tell(lease, Visit(1.0, LinkColumns(["b", "c"], [0.0, 1.0]))) == 1.0
 
 
 @pytest.mark.parametrize("score", [-1.0, math.nan, math.inf])

@@ -12,21 +12,30 @@ import pytest
 import sonde
 from sonde.errors import EstimatorError, SpecError
 from sonde.estimators import UrlSignificance, estimator_from
+from sonde.link_columns import LinkColumns, UrlPlace
 from sonde.protocols import Floats
-from sonde.records import Failure, Link, Place, Visit
+from sonde.records import Failure, Link, Visit
 from sonde.testing import check_estimator
 
 A, B = "http://s.example/a/", "http://s.example/b/"
 
 
-def link(target: str, score: float = 0.0, *, rfu: float = 1.0, bfu: float = 0.5) -> Link:
+Placed = tuple[str, UrlPlace | None]
+
+
+def link(target: str, *, rfu: float = 1.0, bfu: float = 0.5) -> Placed:
     basename = target.rpartition("/")[0] + "/"
-    return Link(target, score, place=Place("s.example", basename, rfu, bfu))
+    return target, UrlPlace("s.example", basename, rfu, bfu)
 
 
-def visit(explorer: sonde.Explorer, score: float, *links: Link) -> str:
+def visit(explorer: sonde.Explorer, score: float, *links: Placed) -> str:
     (lease,) = explorer.ask()
-    explorer.tell(lease, Visit(score, links))
+    columns = LinkColumns(
+        [target for target, _ in links],
+        [0.0] * len(links),
+        places=[place for _, place in links],
+    )
+    explorer.tell(lease, Visit(score, columns))
     return str(lease.node)
 
 
@@ -78,15 +87,15 @@ def test_features_by_hand() -> None:
     for name, expected in zip(features, (0.375, 0.3, math.log(3), math.log(3), 0.5), strict=True):
         explorer = sonde.Explorer(f"url:{name}=1", budget=9)
         explorer.add_seeds(["one", "two"])
-        visit(explorer, 1.0, Link("x", place=Place("d", "b", 0.5, 0.5, 2)))
-        visit(explorer, 1.0, Link("x", place=Place("d", "b", 0.25, 0.1, 0)))
+        visit(explorer, 1.0, ("x", UrlPlace("d", "b", 0.5, 0.5, 2)))
+        visit(explorer, 1.0, ("x", UrlPlace("d", "b", 0.25, 0.1, 0)))
         assert estimate(explorer, "x") == expected, name
 
 
 def test_links_without_places_are_taken_as_they_are() -> None:
     explorer = sonde.Explorer("url", budget=9)
     explorer.add_seeds(["one"])
-    visit(explorer, 1.0, Link("x"), link(f"{A}0"), Link("y"))
+    visit(explorer, 1.0, ("x", None), link(f"{A}0"), ("y", None))
     assert [visit(explorer, 1.0), visit(explorer, 0.0), visit(explorer, 2.0)]
     assert explorer.stop_reason == "frontier"
 
@@ -97,8 +106,10 @@ def test_links_without_places_are_taken_as_they_are() -> None:
 def hosted(explorer: sonde.Explorer, *links: tuple[str, str, float]) -> None:
     """The visit of a seed with links (target, host, rfu)."""
     (lease,) = explorer.ask()
-    links_told = [Link(t, 0.0, host, Place("d", "b", rfu, 0.0)) for t, host, rfu in links]
-    explorer.tell(lease, Visit(0.0, links_told))
+    targets, hosts, rfus = zip(*links, strict=True)
+    places = [UrlPlace("d", "b", rfu, 0.0) for rfu in rfus]
+    columns = LinkColumns(targets, [0.0] * len(links), hosts, places=places)
+    explorer.tell(lease, Visit(0.0, columns))
 
 
 def timed(spec: str) -> sonde.Explorer:
@@ -177,15 +188,16 @@ def test_picks_are_the_argmax_while_hosts_change_their_pace(spec: str) -> None:
             if dice.random() < 0.15:
                 explorer.tell(lease, Failure("timeout", retry=dice.random() < 0.5))
                 continue
-            links = [
-                Link(
-                    str(target),
-                    float(target % 3),
-                    str(target % 7),
-                    Place(target % 2, target % 11, 1 / (1 + target % 4), 1 / (1 + target % 5)),
-                )
-                for target in dice.integers(0, 3000, 9).tolist()
-            ]
+            targets = dice.integers(0, 3000, 9).tolist()
+            links = LinkColumns(
+                [str(target) for target in targets],
+                [float(target % 3) for target in targets],
+                [str(target % 7) for target in targets],
+                places=[
+                    UrlPlace(target % 2, target % 11, 1 / (1 + target % 4), 1 / (1 + target % 5))
+                    for target in targets
+                ],
+            )
             explorer.tell(lease, Visit(float(int(str(lease.node)) % 5 == 0), links))
         explorer.driver.clock(str(dice.integers(0, 7)), float(dice.exponential(0.3)))
     quickness: Any = explorer._state.model.quickness

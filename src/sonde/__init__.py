@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         SpecError,
     )
     from sonde.explorer import Explorer
-    from sonde.records import Failure, Lease, Link, Place, Skip, Spend, Visit
+    from sonde.records import Failure, Lease, Link, Skip, Spend, Visit
     from sonde.simulation import Simulation, simulate
     from sonde.sources.graph import Graph
 
@@ -47,7 +47,6 @@ __all__ = [
     "LeaseError",
     "Link",
     "ObjectiveError",
-    "Place",
     "Requests",
     "Seconds",
     "Simulation",
@@ -75,7 +74,7 @@ _HOMES = {
         "SpecError",
     ),
     "explorer": ("Explorer",),
-    "records": ("Failure", "Lease", "Link", "Place", "Skip", "Spend", "Visit"),
+    "records": ("Failure", "Lease", "Link", "Skip", "Spend", "Visit"),
     "simulation": ("Simulation", "simulate"),
     "sources.graph": ("Graph",),
 }

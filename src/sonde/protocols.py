@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from sonde.records import Group, Lease, Link, Node, Outcome, Visit
+from sonde.link_columns import UrlPlace
+from sonde.records import Group, Lease, Node, Outcome, Visit
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 """An array of doubles."""
@@ -201,7 +202,7 @@ class CrawlView(Protocol):
 
     @property
     def reads_urls(self) -> bool:
-        """Whether the model reads the places of links (see ``Link.place``)."""
+        """Whether the model reads the URLs of links."""
         ...
 
     def number_of(self, node: Node, /) -> int | None:
@@ -350,8 +351,8 @@ class Places(Signal, Protocol):
         """The keys of a node."""
         ...
 
-    def append(self, start: int, told: Sequence[Link]) -> None:
-        """Write what is told of a visit's links, which stand in `Links` from `start` on."""
+    def append(self, start: int, places: Sequence[UrlPlace | None]) -> None:
+        """Write the places of a visit's links, which stand in `Links` from `start` on."""
         ...
 
 

@@ -39,28 +39,17 @@ class Spend:
 ONE_REQUEST = Spend(requests=1)
 
 
-class Place(NamedTuple):
-    """What a source knows of a link from its URL: where the target lives, and how the page's links
-    are spread over domains and basenames (``sonde.sources.url_measures`` has the definitions)."""
-
-    domain: Hashable
-    basename: Hashable
-    rfu: float = 0.0
-    bfu: float = 0.0
-    repeats: int = 0  # further links to the target on the same page
-
-
 class Link(NamedTuple):
     """A directed edge seen on a visit; ``score`` says how promising its context looks.
 
-    ``words`` are what it is called, two bytes a word, as ``sonde.sources.link_words`` gives them.
+    ``text`` is what it is called and ``url`` where it leads, for estimators that read them.
     """
 
     target: Node
     score: float = 0.0
     group: Group = None
-    place: Place | None = None
-    words: bytes = b""
+    text: str = ""
+    url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,10 +28,11 @@ from sonde.estimators import (
 from sonde.estimators.features import reads_urls
 from sonde.explorer import Explorer
 from sonde.kernels.graphs.harvest import followed
+from sonde.link_columns import LinkColumns
 from sonde.metrics import MeritSteps, judge
 from sonde.objectives import objective_from
 from sonde.protocols import CustomEstimator, Floats, Model, Numbers, Objective
-from sonde.records import Lease, Link, Node, Visit
+from sonde.records import Lease, Node, Visit
 from sonde.sources.graph import Graph
 from sonde.sources.graph.columns import NodeRecords, records_of
 from sonde.sources.graph.reachable import node_values, reachable
@@ -361,30 +362,22 @@ def recorded_visits(
     link_words = graph.link_words
 
     def words(link: int) -> bytes:
-        if link_words is None:
-            return b""
+        assert link_words is not None
         found = link_words.words[link_words.first[link] : link_words.first[link + 1]]
         return found.astype("<u2").tobytes()
 
     def visit(node: Node) -> Visit:
         number = graph.index(node)
-        links = slice(graph.indptr[number], graph.indptr[number + 1])
+        links = range(graph.indptr[number], graph.indptr[number + 1])
+        targets = graph.targets[links.start : links.stop].tolist()
         return Visit(
             score=float(graph.scores[number]),
-            links=[
-                Link(
-                    names[target],
-                    score,
-                    place=None if places is None else places.of(target, link),
-                    words=words(link),
-                )
-                for link, target, score in zip(
-                    range(links.start, links.stop),
-                    graph.targets[links].tolist(),
-                    graph.link_scores[links].tolist(),
-                    strict=True,
-                )
-            ],
+            links=LinkColumns(
+                [names[target] for target in targets],
+                graph.link_scores[links.start : links.stop].tolist(),
+                words=None if link_words is None else [words(link) for link in links],
+                places=None if places is None else list(map(places.of, targets, links)),
+            ),
             records=records.of(number) if records is not None else (),
         )
 

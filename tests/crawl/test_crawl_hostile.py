@@ -7,6 +7,7 @@ import gzip
 import sqlite3
 import string
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aiohttp import web
@@ -16,13 +17,14 @@ from hypothesis import strategies as st
 
 from sonde.crawling import Crawl, CrawlResult
 from sonde.net.decoding import unpack
+from sonde.net.guard import Guard
 from sonde.net.retries import LONGEST_PAUSE
 from sonde.net.robots import RobotsRecord, RobotsRules
 from sonde.sources.web.traps import template_of
 from sonde.store.journal import storable
 from sonde.store.run import Run
 
-POLITE = {"topic": "tide", "delay": 0.0, "allow_private": True}
+POLITE: dict[str, Any] = {"topic": "tide", "delay": 0.0, "allow_private": True}
 
 
 def crawled(crawl: Crawl, seconds: float = 60.0) -> CrawlResult:
@@ -178,3 +180,33 @@ def test_who_asks_for_long_pauses_can_be_waited_for(tmp_path: Path) -> None:
         assert crawled(first).stop_reason == "crawl-delay"
         second = crawled(Crawl.resume(run, longest_delay=1.0))
         assert (second.stop_reason, second.visits) == ("budget", 3)
+
+
+# -- private addresses --------------------------------------------------------------------
+
+
+def test_private_addresses_are_open_to_what_was_asked_for_alone(tmp_path: Path) -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if request.host.startswith("127.0.0.2:"):
+            return web.Response(text="a secret of the network")
+        if request.path == "/robots.txt":
+            raise web.HTTPFound(site.url("/latest/meta-data/iam", 2))
+        return html(f"{prose(len(request.path))} tide <a href={request.path}x>tide</a>")
+
+    with Site(answer, hosts=2) as site:
+        crawl = Crawl(site.url("/"), path=tmp_path / "run", budget=5, scope="host", **POLITE)
+        result = crawled(crawl)
+        assert site.counts == {"/robots.txt": 1}
+    assert (result.requests, result.visits) == (1, 0)
+    archived = b"".join(path.read_bytes() for path in (tmp_path / "run").rglob("*.warc.gz"))
+    assert b"a secret" not in archived
+
+
+@pytest.mark.parametrize(
+    "address", ["169.254.169.254", "fd00:ec2::254", "100.100.100.200", "::ffff:169.254.169.254"]
+)
+def test_metadata_services_must_be_named(address: str) -> None:
+    assert Guard(allow_private=True).refusal(address) is not None
+    assert Guard(allow_private=True).literal_refusal(address) is not None or ":" in address
+    assert Guard(allow_private=True, named=[address]).refusal(address) is None
+    assert Guard(named=[address]).refusal(address) is not None

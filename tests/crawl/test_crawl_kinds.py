@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -12,11 +13,14 @@ import pytest
 
 from sonde.cli import main
 from sonde.crawling import Crawl
-from sonde.errors import InputError
-from sonde.protocols import Allowance
-from sonde.records import Link, Outcome, Visit
+from sonde.errors import InputError, StoreError
+from sonde.protocols import LEASED, Allowance
+from sonde.records import Link, Outcome, Skip, Visit
 from sonde.sources import Kind, kind_from, kinds
-from sonde.sources.context import SourceContext
+from sonde.sources.context import SourceContext, SourceSettings
+from sonde.sources.kind import NoOptions
+from sonde.store.reader import RunReader
+from sonde.store.run import Run
 
 
 class Numbers:
@@ -78,11 +82,67 @@ class CounterSource:
         self.closed = True
 
 
+class Ledger(Kind[NoOptions]):
+    """Has a table in the run, words for its reasons, and a plan."""
+
+    name = "ledger"
+    summary = "keeps a table"
+    defaults = {"concurrency": 1, "estimator": "bfs"}  # noqa: RUF012
+    heeds = ("pages", "delay")
+    tables = {"sightings": "(node TEXT PRIMARY KEY, times INTEGER NOT NULL) WITHOUT ROWID"}  # noqa: RUF012
+    reasons = {"odd": "odd numbers are left alone"}  # noqa: RUF012
+
+    def check(self, options: NoOptions, settings: SourceSettings) -> None:
+        if settings.delay > 60:
+            raise InputError("a ledger cannot wait for so long")
+
+    def plan(
+        self,
+        options: NoOptions,
+        settings: SourceSettings,
+        seeds: Sequence[str],
+        requests: int | None,
+    ) -> dict[str, Any]:
+        return {"seconds_of_waiting": settings.delay * (requests or 0), "seeds_named": len(seeds)}
+
+    def make(self, options: NoOptions, context: SourceContext) -> LedgerSource:
+        return LedgerSource(context)
+
+
+class LedgerSource:
+    def __init__(self, context: SourceContext) -> None:
+        self.context = context
+        self.sightings: dict[str, int] = {}
+        self.left = False
+
+    def recall(self) -> None:
+        rows = self.context.keeper.rows("sightings")
+        self.sightings = {str(node): int(str(times)) for node, times in rows}
+
+    async def visit(self, node: Any, allowance: Allowance) -> Outcome:
+        targets = [str(int(node) + 1), str(int(node) + 2)]
+        for target in targets:
+            self.sightings[target] = self.sightings.get(target, 0) + 1
+        self.context.keeper.write("sightings", [(t, self.sightings[t]) for t in targets])
+        if int(node) % 2:
+            return Skip("odd")
+        assert self.context.crawl.became(node) == LEASED
+        return Visit(1.0, [Link(target) for target in targets])
+
+    def leave(self) -> None:
+        self.left = True
+
+
 @pytest.fixture
 def plugins(monkeypatch: pytest.MonkeyPatch) -> None:
     points = {
         name: EntryPoint(name, f"{__name__}:{thing}", kinds.GROUP)
-        for name, thing in (("numbers", "Numbers"), ("counter", "Counter"), ("broken", "Nothing"))
+        for name, thing in (
+            ("numbers", "Numbers"),
+            ("counter", "Counter"),
+            ("ledger", "Ledger"),
+            ("broken", "Nothing"),
+        )
     }
     monkeypatch.setattr(kinds, "offered", lambda: points)
 
@@ -112,6 +172,57 @@ def test_what_a_source_keeps_is_there_on_resume(tmp_path: Path) -> None:
     assert source.count == 10
     assert source.closed
     assert source.seen == ["7", "8", "9", "10", "11"]
+
+
+@pytest.mark.usefixtures("plugins")
+def test_a_kind_has_tables_reasons_and_a_plan_as_the_web_has(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "run"
+    assert main(["crawl", "ledger:", "0", "--delay", "3", "--budget", "40", "--dry-run"]) == 0
+    said = capsys.readouterr().out
+    assert "time of waiting: about 2 min" in said
+    assert "seeds named: 1" in said
+    first = Crawl("ledger:", seeds=["0"], path=folder, budget=3)
+    first.run_to_end()
+    assert first.session is not None
+    source = first.session.hooks.source
+    assert isinstance(source, LedgerSource)
+    assert source.left
+    assert source.context.archive is not None  # it heeds pages, and the run keeps them
+    with RunReader(folder) as run:
+        kept = dict(run.rows("SELECT node, times FROM sightings"))
+        assert kept == source.sightings
+        assert not run.has("hosts")  # the Web's own
+    again = Crawl.resume(folder, budget="+1")
+    again.run_to_end()
+    assert again.session is not None
+    resumed = again.session.hooks.source
+    assert isinstance(resumed, LedgerSource)
+    assert all(resumed.sightings[node] >= times for node, times in kept.items())
+    assert resumed.sightings != kept
+    assert main(["explain", str(folder), "1"]) == 0
+    assert "(odd: odd numbers are left alone)" in capsys.readouterr().out
+    assert main(["show", str(folder), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["hosts"] == []
+    assert main(["crawl", "ledger:", "0", "--delay", "61", "--dry-run"]) == 2
+    assert "cannot wait for so long" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["log", "Leases", "a b", "x; DROP TABLE log", ""])
+def test_a_table_of_a_source_cannot_be_one_of_the_run(name: str) -> None:
+    run = Run.create(None, {})
+    with pytest.raises(InputError, match="not a name for a table"):
+        run.declare(name, "(x)")
+    with pytest.raises(InputError, match="not a table of a source"):
+        run.declared(name)
+    with pytest.raises(StoreError, match="cannot be made"):
+        run.declare("fine", "not columns at all")
+    run.declare("fine", "(x, y)")
+    run.journal.extend("fine", [(1, 2), (3, 4)])
+    run.journal.commit()
+    assert list(run.declared("fine")) == [(1, 2), (3, 4)]
+    run.close()
 
 
 @pytest.mark.usefixtures("plugins")
@@ -149,7 +260,7 @@ def test_a_configuration_file_names_a_source(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["gopher:a.example", "1"], "numbers:, counter:, broken:)"),
+        (["gopher:a.example", "1"], "numbers:, counter:, ledger:, broken:)"),
         (["numbers:x", "1"], "most must be int"),
         (["numbers:9", "1", "--option", "factor=2"], "did you mean factors?"),
         (["numbers:", "1"], "the option most is needed"),

@@ -23,8 +23,9 @@ from sonde.crawling import Crawl, logbook
 from sonde.crawling.setup import resumed_run
 from sonde.errors import InputError, StoreError
 from sonde.explorer import Explorer
+from sonde.link_columns import LinkColumns, UrlPlace
 from sonde.protocols import Allowance
-from sonde.records import Failure, Link, Node, Outcome, Place, Spend, Visit
+from sonde.records import Failure, Link, Node, Outcome, Spend, Visit
 from sonde.store.log import KEPT
 from sonde.store.reader import DATABASE, RunReader
 from sonde.store.run import Run
@@ -203,10 +204,13 @@ def test_round_trips_stand_beside_what_else_is_said_of_a_visit(tmp_path: Path) -
 
 
 class Recorded:
-    """A source that gives the same visits whenever it is asked; some cost two requests."""
+    """A source that gives the same visits whenever it is asked; some cost two requests.
 
-    def __init__(self, stop_after: int | None = None) -> None:
+    Its links are prepared columns, or with `plain` objects with texts and URLs."""
+
+    def __init__(self, stop_after: int | None = None, *, plain: bool = False) -> None:
         self.asked: list[str] = []
+        self.plain = plain
         self.stop_after = stop_after
 
     async def visit(self, node: Node, allowance: Allowance) -> Outcome:
@@ -218,25 +222,51 @@ class Recorded:
             return Failure("no budget", retry=True)
         if number % 17 == 16:
             return Failure("gone")
-        links = [
+        targets = range(min(number * 3 + 1, 4000), min(number * 3 + 9, 4000))
+        links = self._links(number, targets) if self.plain else self._columns(number, targets)
+        return Visit(float(number % 4), links)
+
+    def _links(self, number: int, targets: range) -> list[Link]:
+        return [
             Link(
                 str(target),
                 ((number * target) % 7) / 3,
-                place=Place(target % 2, f"b{target % 5}", 1 / (1 + target % 3), 0.3, target % 2)
-                if number % 4
-                else None,
-                words=bytes([number % 11, 0, target % 4, 1]),
+                text=f"about {target % 5}0 of {number % 11}0" if target % 3 else "",
+                url=f"http://s{target % 2}.example/b{target % 5}/{target}" if number % 4 else None,
             )
-            for target in range(number * 3 + 1, number * 3 + 9)
-            if target < 4000
+            for target in targets
         ]
-        return Visit(score=float(number % 4), links=links)
+
+    def _columns(self, number: int, targets: range) -> LinkColumns:
+        return LinkColumns(
+            [str(target) for target in targets],
+            [((number * target) % 7) / 3 for target in targets],
+            words=[bytes([number % 11, 0, target % 4, 1]) for target in targets],
+            places=[
+                UrlPlace(target % 2, f"b{target % 5}", 1 / (1 + target % 3), 0.3, target % 2)
+                if number % 4
+                else None
+                for target in targets
+            ],
+        )
 
 
-@pytest.mark.parametrize("estimator", ["auto", "lnh", "mab:eps=0.2[n,e,ne]", "url+lnh"])
-def test_killed_and_resumed_equals_uninterrupted(tmp_path: Path, estimator: str) -> None:
+@pytest.mark.parametrize(
+    ("estimator", "plain"),
+    [
+        ("auto", False),
+        ("auto", True),
+        ("lnh", False),
+        ("mab:eps=0.2[n,e,ne]", False),
+        ("url+lnh", False),
+        ("url+lnh", True),
+    ],
+)
+def test_killed_and_resumed_equals_uninterrupted(
+    tmp_path: Path, estimator: str, plain: bool
+) -> None:
     settings: dict[str, Any] = {"budget": 200, "concurrency": 1, "estimator": estimator, "seed": 5}
-    whole = Recorded()
+    whole = Recorded(plain=plain)
     Crawl(whole, seeds=["0", "1"], path=tmp_path / "whole", **settings).run_to_end()
 
     async def killed(crawl: Crawl, source: Recorded, after: int) -> None:
@@ -261,7 +291,7 @@ def test_killed_and_resumed_equals_uninterrupted(tmp_path: Path, estimator: str)
     crawl = None
     while crawl is None or crawl.stop_reason is None:
         after = dice.randrange(1, 20)
-        source = Recorded(stop_after=after)
+        source = Recorded(stop_after=after, plain=plain)
         crawl = (
             Crawl(source, seeds=["0", "1"], path=folder, **settings)
             if first

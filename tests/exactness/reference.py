@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sonde import kernels
-from sonde.sources.link_words import link_words
+from sonde.link_words import link_words
 
 Dice: Any = kernels.load("compiled").dice.Dice
 

@@ -13,8 +13,7 @@ import pytest
 from sonde.kernels import load
 from sonde.kernels.html import links, scan
 from sonde.kernels.text import folding, link_words, simhash, wikidump, wikimarks, wikitext
-from sonde.sources.hrefs import CHARACTERS
-from sonde.sources.page import ELEMENTS
+from sonde.sources.page import CHARACTERS, ELEMENTS
 from uncompiled import uncompiled
 
 PLAIN = load("python")

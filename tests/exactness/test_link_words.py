@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from sonde.explorer import Explorer
 from sonde.kernels.model import links
+from sonde.link_columns import LinkColumns
 from sonde.records import Failure, Node, Outcome
 from sonde.simulation import recorded_visits
 from sonde.sources.graph import Graph
@@ -76,20 +77,24 @@ def test_words_of_links_to_settled_nodes_change_nothing(estimator: str) -> None:
         fate = np.random.default_rng(7)
         while leases := explorer.ask(3):
             for lease in leases:
-                outcome: Outcome = visits(lease.node)
+                visit = visits(lease.node)
+                outcome: Outcome = visit
                 if fate.random() < 0.1:
                     outcome = Failure("lost", retry=fate.random() < 0.5)
                     if not outcome.retry:
                         settled.add(lease.node)
                 else:
                     settled.add(lease.node)
-                    links = visits(lease.node).links
+                    links = visit.links
+                    assert isinstance(links, LinkColumns)
+                    assert links.words is not None
                     if not all_words:
-                        links = [
-                            link._replace(words=b"") if link.target in settled else link
-                            for link in links
+                        heard = [
+                            b"" if target in settled else said
+                            for target, said in zip(links.targets, links.words, strict=True)
                         ]
-                    outcome = replace(visits(lease.node), links=links)
+                        links = replace(links, words=heard)
+                    outcome = replace(visit, links=links)
                 explorer.tell(lease, outcome)
                 course.append((lease.node, lease.predicted))
         return course

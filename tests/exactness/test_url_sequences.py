@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from exactness import reference
 from exactness.test_sequences import VALUES, agree, worlds
 from sonde.explorer import Explorer
+from sonde.records import Node, Visit
 from sonde.simulation import recorded_visits, simulate, walk
 from sonde.sources.graph import Graph
 
@@ -103,5 +104,17 @@ def test_every_engine_follows_the_definition(
     assert explorer.driver.reads_urls
     explorer.add_seeds(starts)
     leases = [lease for lease, _ in walk(explorer, visits, refresh) if lease.chooser != "seed"]
+    assert [lease.node for lease in leases] == expected.sequence
+    assert [lease.predicted for lease in leases] == expected.predictions
+    plain = Explorer(spec, budget=budget, seed=seed, free_seeds=True)
+    plain.add_seeds(starts)
+
+    def told(node: Node) -> Visit:
+        """The same visit, its links with their URLs and nothing worked out."""
+        visit = visits(node)
+        links = [link._replace(url=str(link.target)) for link in visit.links]
+        return replace(visit, links=links)
+
+    leases = [lease for lease, _ in walk(plain, told, refresh) if lease.chooser != "seed"]
     assert [lease.node for lease in leases] == expected.sequence
     assert [lease.predicted for lease in leases] == expected.predictions

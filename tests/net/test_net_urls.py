@@ -14,7 +14,7 @@ from sonde.net.urls import (
     normalise,
     origin_of,
 )
-from sonde.sources.hrefs import Base, Directory, resolved
+from sonde.sources.page import Base, Directory, resolved
 from sonde.sources.web.traps import template_of
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 
 import pyarrow as pa
@@ -9,11 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sonde import link_words as words_module
 from sonde.kernels.text import link_words as text_kernel
+from sonde.link_columns import LinkColumns
+from sonde.link_words import MOST, link_words, page_words, words_of
+from sonde.records import Visit
 from sonde.simulation import recorded_visits, simulate
-from sonde.sources import link_words as module
 from sonde.sources.graph import Graph
-from sonde.sources.link_words import MOST, link_words, page_words
 from uncompiled import uncompiled
 
 
@@ -92,7 +95,7 @@ def test_words_of_links(kernel: object, text: str, data: st.DataObject) -> None:
     addresses = [data.draw(TEXTS) for _ in spans]
     window = data.draw(st.integers(0, 10))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "words_of_links", kernel.words_of_links)  # type: ignore[attr-defined]
+        patch.setattr(words_module, "words_of_links", kernel.words_of_links)  # type: ignore[attr-defined]
         found = page_words(
             text, [start for start, _ in spans], [end for _, end in spans], addresses, window
         )
@@ -100,6 +103,19 @@ def test_words_of_links(kernel: object, text: str, data: st.DataObject) -> None:
         plain(text, start, end, address, window)
         for (start, end), address in zip(spans, addresses, strict=True)
     ]
+
+
+def words_in(visit: Visit) -> Sequence[bytes] | None:
+    assert isinstance(visit.links, LinkColumns)
+    return visit.links.words
+
+
+@given(st.lists(st.tuples(TEXTS, st.none() | TEXTS), max_size=6))
+def test_texts_and_addresses_of_many_links_are_read_as_those_of_each(
+    links: list[tuple[str, str | None]],
+) -> None:
+    expected = [link_words(text, url or "") for text, url in links]
+    assert words_of([text for text, _ in links], [url for _, url in links]) == expected
 
 
 def test_a_graph_has_words_where_its_edges_have_texts() -> None:
@@ -114,11 +130,11 @@ def test_a_graph_has_words_where_its_edges_have_texts() -> None:
     )
     graph = Graph.from_edges(edges)
     visits = recorded_visits(graph)
-    assert [link.words for link in visits("home").links] == [
+    assert words_in(visits("home")) == [
         number("tides"),
         number("/jazz") + number("swing"),
     ]
-    assert [link.words for link in visits("a").links] == [number("/jazz")]
+    assert words_in(visits("a")) == [number("/jazz")]
     assert Graph.from_edges([(1, 2)]).link_words is None
 
 

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from store_runs import SMALL, Recorder, make_run, url
 
 from sonde.errors import InputError
-from sonde.records import Link
 from sonde.store import summary
 from sonde.store.log import pack_words, unpack_words
 from sonde.store.reader import DATABASE, RunReader, trace
@@ -249,6 +248,6 @@ def test_an_older_version(folder: Path, tmp_path: Path) -> None:
 
 @given(st.lists(st.lists(st.binary(min_size=2, max_size=2), max_size=4).map(b"".join), max_size=6))
 def test_words_are_read_back_as_they_were_packed(words: list[bytes]) -> None:
-    packed = pack_words([Link(str(number), words=each) for number, each in enumerate(words)])
+    packed = pack_words(words)
     assert unpack_words(packed, len(words)) == words
     assert (packed is None) == (not any(words))

@@ -2,7 +2,7 @@
 
 Nouns. A *poll* is what was seen of one site: pages with their links, round-trip times, failures. It
 is a crawl like any other (breadth first, polite, its budget exact), whose run is thrown away. An
-*audit* is what the URL measures make of a poll (``sonde.sources.url_measures`` defines them), with
+*audit* is what the URL measures make of a poll (``sonde.url_measures`` defines them), with
 the *order* of the site's folders and a *verdict* that rests on it. A *report* shows audits side by
 side, as an HTML page with its charts.
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sonde.kernels.html.urls import basename_of
-from sonde.sources.url_measures import keys_of
+from sonde.url_measures import keys_of
 
 WELL, FAIRLY = 0.4, 0.15
 """The order from which on a site counts as well organised, and as fairly organised."""

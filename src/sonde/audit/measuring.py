@@ -13,7 +13,7 @@ from sonde.audit.folder_order import order_of, verdict
 from sonde.audit.polling import Poll, PolledHost
 from sonde.crawling.events import STOPS
 from sonde.protocols import Floats
-from sonde.sources.url_measures import Surroundings
+from sonde.url_measures import Surroundings
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 from array import array
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from sonde.budgets import Budget
 from sonde.crawling.retelling import Entry, Nodes, Parts
 from sonde.errors import InputError
 from sonde.explorer import Explorer
+from sonde.link_columns import LinkColumns
 from sonde.protocols import DROPPED, LEASED, VISITED, WAITING
 from sonde.records import Failure, Group, Lease, Link, Node, Outcome, Spend, Visit
 from sonde.sources.facts import PageFacts, PageVisit
@@ -265,16 +266,17 @@ class Logbook:
             for node, reason in visit.refused:
                 if self.driver.number_of(node) is None:
                     self.journal.refuse(node, reason, lease.number)
+        links = self.driver.told
+        if links.places is not None and (facts is None or links is not visit.links):
+            # What a page's URLs say of themselves need not be kept; this does.
+            data["places"] = [(place or _NOWHERE)[:2] for place in links.places]
         if facts is None:
             facts = PageFacts(str(lease.node))
-            if self.driver.reads_urls:  # what a URL says of itself need not be kept; this does
-                data["places"] = [(link.place or _NOWHERE)[:2] for link in visit.links]
         elif not facts.fresh:
             data["fresh"] = False
         if visit.records:
             data["records"] = list(visit.records)
-        targets, scores = self._links(lease, number, visit.links, 0 if facts.level else 1)
-        places = pack_places(visit.links) if self.driver.reads_urls else None
+        targets, scores = self._links(lease, number, links, 0 if facts.level else 1)
         mark = facts.fingerprint
         self.journal.add(
             "pages",
@@ -297,29 +299,31 @@ class Logbook:
                 facts.warc,
                 targets,
                 scores,
-                places,
-                pack_words(visit.links),
+                None if links.places is None else pack_places(links.places),
+                None if links.words is None else pack_words(links.words),
             ),
         )
 
     def _links(
-        self, lease: Lease, number: int, links: Sequence[Link], step: int
+        self, lease: Lease, number: int, links: LinkColumns, step: int
     ) -> tuple[bytes, bytes]:
         """The links as arrays; nodes seen for the first time become known."""
         depth = self.depths[number] + step
         targets = self.driver.linked
         known = len(self.status)
         new = []
-        for target, link in zip(targets, links, strict=True):
+        for place, target in enumerate(targets):
             if target == known:  # numbers follow the order of the links
-                if not isinstance(link.target, str):
-                    raise InputError(f"a run keeps nodes as text; {link.target!r} is not")
-                self.know(link.target, link.group, depth)
-                new.append((target, link.target, link.group or "", lease.number, depth))
+                node = links.targets[place]
+                group = None if links.groups is None else links.groups[place]
+                if not isinstance(node, str):
+                    raise InputError(f"a run keeps nodes as text; {node!r} is not")
+                self.know(node, group, depth)
+                new.append((target, node, group or "", lease.number, depth))
                 known += 1
         if new:
             self.journal.extend("nodes", new)
-        return pack_targets(targets, links)
+        return pack_targets(targets, links.scores)
 
     def clock(self, lease: Lease, group: Group, seconds: float) -> None:
         """A request for this lease was answered after so many seconds by this group: the model

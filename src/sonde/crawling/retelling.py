@@ -24,8 +24,8 @@ from sonde.budgets import Budget
 from sonde.crawling.settings import Settings
 from sonde.errors import InputError
 from sonde.explorer import Explorer, Opinion
-from sonde.records import Failure, Group, Lease, Link, Node, Outcome, Place, Skip, Spend, Visit
-from sonde.sources.url_measures import keys_of
+from sonde.link_columns import LinkColumns, UrlPlace
+from sonde.records import Failure, Group, Lease, Link, Node, Outcome, Skip, Spend, Visit
 from sonde.store.log import (
     Arrays,
     LeaseRow,
@@ -43,6 +43,7 @@ from sonde.store.log import (
 from sonde.store.reader import RunReader
 from sonde.store.run import Run
 from sonde.store.summary import RANKED, last_budget
+from sonde.url_measures import keys_of
 
 
 def explorer_of(settings: Settings, *, grouped: bool) -> Explorer:
@@ -153,24 +154,23 @@ def entry_of(row: LogRow, nodes: Nodes) -> Entry:
     return entry
 
 
-def _links(row: LogRow, entry: Entry, nodes: Nodes) -> list[Link]:
+def _links(row: LogRow, entry: Entry, nodes: Nodes) -> LinkColumns:
     targets = entry.targets
-    alphas = np.frombuffer(row.scores or b"", dtype="<f8").tolist()
-    words = unpack_words(row.words, len(targets))
-    names, group = nodes.names, nodes.new_group
-    if row.places is None:
-        return [
-            Link(names[target], alpha, group(target), None, said)
-            for target, alpha, said in zip(targets, alphas, words, strict=True)
+    places: list[UrlPlace | None] | None = None
+    if row.places is not None:
+        # The keys of URLs follow from them; those of other nodes stand in the log.
+        keys = entry.data.get("places") or map(nodes.keys, targets)
+        places = [
+            told and UrlPlace(key[0], key[1], *told)
+            for key, told in zip(keys, unpack_measures(row.places), strict=True)
         ]
-    # The keys of URLs follow from them; those of other nodes stand in the log.
-    keys = entry.data.get("places") or map(nodes.keys, targets)
-    return [
-        Link(names[target], alpha, group(target), told and Place(key[0], key[1], *told), said)
-        for target, alpha, said, key, told in zip(
-            targets, alphas, words, keys, unpack_measures(row.places), strict=True
-        )
-    ]
+    return LinkColumns(
+        [nodes.names[target] for target in targets],
+        np.frombuffer(row.scores or b"", dtype="<f8").tolist(),
+        [nodes.new_group(target) for target in targets],
+        unpack_words(row.words, len(targets)) if row.words else None,
+        places,
+    )
 
 
 def visits_of(database: sqlite3.Connection) -> Iterator[tuple[Node, Visit]]:

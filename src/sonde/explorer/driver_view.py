@@ -16,6 +16,7 @@ from sonde.errors import InputError
 from sonde.explorer import snapshot
 from sonde.explorer.exploration import Exploration, OpenLease
 from sonde.explorer.snapshot import Arrays
+from sonde.link_columns import LinkColumns
 from sonde.objectives import Count, Distinct, Sum
 from sonde.protocols import Register
 from sonde.records import ONE_REQUEST, Group, Lease, Node, Spend
@@ -53,8 +54,13 @@ class DriverView:
         return self._state.grouped
 
     @property
+    def told(self) -> LinkColumns:
+        """The links of the visit that was told last, with what was read of their texts and URLs."""
+        return self._state.told
+
+    @property
     def linked(self) -> Sequence[int]:
-        """The numbers of the targets of the visit that was told last, link by link."""
+        """The numbers of their targets, link by link."""
         return self._state.linked
 
     # -- what is wanted ------------------------------------------------------------------------

@@ -6,22 +6,20 @@ import math
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 
 from sonde.budgets import Account, Budget
 from sonde.errors import InputError, LeaseError
 from sonde.estimators import Estimator, build_model, load_kernels
+from sonde.link_columns import LinkColumns, UrlPlace
+from sonde.link_words import words_of
 from sonde.objectives import gain_of
 from sonde.protocols import Floats, Objective
-from sonde.records import Group, Lease, Link, Node, Place, Spend, Visit
+from sonde.records import Group, Lease, Link, Node, Spend, Visit
 from sonde.strategies import Strategy
 
-_UNPLACED = Link(None)
-
-Told: TypeAlias = tuple[Sequence[Node], Sequence[float], Sequence[bytes]]
-"""The targets of a visit's links, their scores, their words."""
+_NO_LINKS = LinkColumns((), ())
 
 
 @dataclass(slots=True)
@@ -70,8 +68,11 @@ class Exploration:
         self.seeds: deque[int] = deque()
         self.open: dict[int, OpenLease] = {}
         self.leases = 0
+        self.told = _NO_LINKS
+        """The links of the visit that was told last."""
         self.linked: list[int] = []
-        """The numbers of the targets of the visit that was told last, link by link."""
+        """The numbers of their targets, link by link."""
+        self._domain_of: dict[str, str] = {}  # of basenames
         self.model = build_model(
             estimator,
             strategy,
@@ -94,7 +95,7 @@ class Exploration:
             self._welcome(number, group, None)
         return number
 
-    def _welcome(self, number: int, group: Group, place: Place | None) -> None:
+    def _welcome(self, number: int, group: Group, place: UrlPlace | None) -> None:
         model = self.model
         if number >= model.frontier.slot_of.shape[0]:
             model.reserve_nodes(number + number // 8 + 16)
@@ -154,78 +155,105 @@ class Exploration:
 
     # -- visits --------------------------------------------------------------------------------
 
-    def learn(self, opened: OpenLease, node: Node, visit: Visit, told: Told, gain: float) -> None:
+    def prepared(self, node: Node, visit: Visit) -> LinkColumns:
+        """The links of a visit by columns, with what the model reads of them; its scores are
+        checked. Nothing has changed yet."""
+        links = visit.links
+        if not isinstance(links, LinkColumns):
+            links = self._columns(node, links)
+        _check(node, visit.score, links)
+        return links
+
+    def _columns(self, node: Node, links: Sequence[Link]) -> LinkColumns:
+        if not links:
+            return _NO_LINKS
+        targets, scores, groups, texts, urls = zip(*links, strict=True)
+        words = places = None
+        if self.model.links.wordy and (any(texts) or any(urls)):
+            words = words_of(texts, urls)
+        if self.model.places is not None and any(urls):
+            from sonde.url_measures import places_of  # it reads the list of public suffixes
+
+            try:
+                places = places_of(urls, self._domain_of)
+            except InputError as error:
+                raise InputError(f"visit of {node!r}: {error}") from None
+        return LinkColumns(targets, scores, groups, words, places)
+
+    def learn(self, opened: OpenLease, node: Node, visit: Visit, gain: float) -> None:
         """Count a visit in, have the model learn from it, and put its links on the frontier."""
-        model = self.model
+        model, links = self.model, self.told
         self.objective.add(node, visit)
         self.total += gain
         self.visits += 1
         if opened.features is not None:
             model.learn(opened.leaf, opened.features, gain)
-        targets, alphas, words = self._merged(opened.node, visit.links, told)
-        start = model.links.append(targets, alphas, words if model.links.wordy else ())
+        self.linked = targets = self._numbers_of(links)
+        scores, words, places = links.scores, links.words, links.places
+        if opened.node in targets or len(set(targets)) < len(targets):
+            targets, scores, words, places = _merged(opened.node, targets, links)
+        if not model.links.wordy:
+            words = ()
+        elif words is None:
+            words = [b""] * len(targets)
+        start = model.links.append(targets, scores, words)
         if model.places is not None:
-            self._tell_places(start, targets, visit.links)
+            model.places.append(start, [None] * len(targets) if places is None else places)
         model.visit(opened.node, visit.score, start, start + len(targets))
 
-    def _merged(
-        self, own: int, links: Sequence[Link], told: Told
-    ) -> tuple[Sequence[int], Sequence[float], Sequence[bytes]]:
-        """The targets of links with their scores and words; parallel links count as one, at the
-        first one's place, and links to the node itself not at all."""
-        nodes, scores, lists = told
-        targets = self.linked = self._numbers_of(links, nodes)
-        if own not in targets and len(set(targets)) == len(targets):
-            return targets, scores, lists
-        alphas: dict[int, float] = {}
-        words: dict[int, bytes] = {}
-        for target, score, said in zip(targets, scores, lists, strict=True):
-            if target != own:
-                alphas[target] = alphas.get(target, 0.0) + score
-                words[target] = words.get(target, b"") + said
-        return list(alphas), list(alphas.values()), list(words.values())
-
-    def _numbers_of(self, links: Sequence[Link], nodes: Sequence[Node]) -> list[int]:
+    def _numbers_of(self, links: LinkColumns) -> list[int]:
         """The numbers of the targets; new ones become known, in the order of the links."""
         known = len(self.register)
-        numbers = self.register.number_all(nodes)
+        numbers = self.register.number_all(links.targets)
         if len(self.register) > known:
-            for number, link in zip(numbers, links, strict=True):
+            groups, places = links.groups, links.places
+            for at, number in enumerate(numbers):
                 if number == known:
-                    self._welcome(number, link.group, link.place)
+                    self._welcome(
+                        number,
+                        None if groups is None else groups[at],
+                        None if places is None else places[at],
+                    )
                     known += 1
         return numbers
 
-    def _tell_places(self, start: int, targets: Sequence[int], links: Sequence[Link]) -> None:
-        """The URL measures of the links, those of the first of parallel ones."""
-        if len(links) != len(targets):
-            first: dict[int, Link] = {}
-            for target, link in zip(self.linked, links, strict=True):
-                if link.place is not None:
-                    first.setdefault(target, link)
-            links = [first.get(target, _UNPLACED) for target in targets]
-        assert self.model.places is not None
-        self.model.places.append(start, links)
+
+def _merged(
+    own: int, targets: Sequence[int], links: LinkColumns
+) -> tuple[list[int], Sequence[float], Sequence[bytes] | None, Sequence[UrlPlace | None] | None]:
+    """The targets of links with their scores, words and places. Parallel links count as one, at the
+    place of the first, with the first place that is told; links to the node itself not at all."""
+    scores: dict[int, float] = {}
+    for target, score in zip(targets, links.scores, strict=True):
+        if target != own:
+            scores[target] = scores.get(target, 0.0) + score
+    words = places = None
+    if links.words is not None:
+        said = dict.fromkeys(scores, b"")
+        for target, heard in zip(targets, links.words, strict=True):
+            if target != own:
+                said[target] += heard
+        words = list(said.values())
+    if links.places is not None:
+        found: dict[int, UrlPlace | None] = dict.fromkeys(scores)
+        for target, place in zip(targets, links.places, strict=True):
+            if target != own and found[target] is None:
+                found[target] = place
+        places = list(found.values())
+    return list(scores), list(scores.values()), words, places
 
 
-def taken_apart(node: Node, visit: Visit) -> Told:
-    """The links of a visit by columns, its scores checked."""
-    told: Told = ((), (), ())
-    if visit.links:
-        targets, scores, _, _, words = zip(*visit.links, strict=True)
-        told = (targets, scores, words)
-    _check(node, visit, told)
-    return told
-
-
-def _check(node: Node, visit: Visit, told: Told) -> None:
-    _, scores, words = told
+def _check(node: Node, score: float, links: LinkColumns) -> None:
+    scores, words = links.scores, links.words
+    columns = (scores, links.groups, words, links.places)
+    if any(column is not None and len(column) != len(links) for column in columns):
+        raise InputError(f"visit of {node!r}: the columns of its links have different lengths")
     if not (
-        visit.score >= 0
+        score >= 0
         and min(scores, default=0.0) >= 0
-        and math.isfinite(visit.score)
+        and math.isfinite(score)
         and math.isfinite(sum(scores))
-    ) and not all(0 <= score < math.inf for score in (visit.score, *scores)):
+    ) and not all(0 <= each < math.inf for each in (score, *scores)):
         raise InputError(f"visit of {node!r}: scores must be finite numbers of 0 or more")
-    if any(size % 2 for size in set(map(len, words))):
+    if words is not None and any(size % 2 for size in set(map(len, words))):
         raise InputError(f"visit of {node!r}: words of links have two bytes each")

@@ -13,7 +13,7 @@ from sonde.budgets import Budget, budget_from
 from sonde.errors import InputError
 from sonde.estimators import DEFAULT, Estimator, estimator_from
 from sonde.explorer.driver_view import DriverView
-from sonde.explorer.exploration import Exploration, OpenLease, taken_apart
+from sonde.explorer.exploration import Exploration, OpenLease
 from sonde.objectives import gain_of, objective_from
 from sonde.protocols import CustomEstimator, Floats, Objective
 from sonde.records import ONE_REQUEST, Failure, Group, Lease, Link, Node, Outcome, Spend, Visit
@@ -180,11 +180,12 @@ class Explorer:
         opened = state.opened(lease)
         spent = Spend() if state.free_seeds and opened.leaf < 0 else outcome.spent
         if isinstance(outcome, Visit):
-            told = taken_apart(lease.node, outcome)
+            told = state.prepared(lease.node, outcome)
             gain = gain_of(state.objective, lease.node, outcome)
             state.account.settle(opened.held, spent)
             del state.open[lease.number]
-            state.learn(opened, lease.node, outcome, told, gain)
+            state.told = told
+            state.learn(opened, lease.node, outcome, gain)
             return gain
         state.account.settle(opened.held, spent)
         del state.open[lease.number]

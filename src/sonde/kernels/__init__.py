@@ -27,6 +27,10 @@ makes fingerprints, ``wikidump``, ``wikimarks`` and ``wikitext`` read wikis.
 ``harvest`` judges crawls; ``dominance``, ``lagrangian`` and ``paths`` bound what a crawl can bring.
 ``citations``: an ``Expansion`` finds the most cited, ``Recrawl`` keeps up with them.
 
+``byte`` has the codes of characters, and what kernels ask of bytes: a ``.pxd`` of inline functions,
+and the same as Python. Compiled, no index is checked: whatever a caller or a page could lead out of
+bounds is refused where it comes in, by a ``ValueError``.
+
 What a kernel object has learned, and a snapshot keeps, its class declares: ``LEARNED`` names its
 arrays and numbers, ``PARTS`` the kernel objects within it that have learned themselves. A class
 that declares nothing cannot be captured.

@@ -1,4 +1,4 @@
-"""Bytes to text, the way a browser would: byte-order mark, header, meta, then a guess.
+"""Character encodings: bytes to text as in a browser, by byte-order mark, header, meta, or a guess.
 
 The guess is UTF-8 where the bytes are valid UTF-8 and windows-1252 otherwise, which is right for
 nearly everything that declares nothing. Labels map to decoders by the WHATWG Encoding Standard

@@ -12,7 +12,7 @@ import asyncio
 import base64
 import ssl
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from types import TracebackType
 
@@ -105,11 +105,18 @@ def _timeout(connect: float) -> aiohttp.ClientTimeout:
 
 
 class Client:
-    """Fetches pages. Use as an async context manager, or ``await close()``."""
+    """Fetches pages. Use as an async context manager, or ``await close()``. ``named`` are hosts
+    that the user named himself (see ``Guard``)."""
 
-    def __init__(self, settings: ClientSettings, *, lookup: Lookup = system_lookup) -> None:
+    def __init__(
+        self,
+        settings: ClientSettings,
+        *,
+        lookup: Lookup = system_lookup,
+        named: Iterable[str] = (),
+    ) -> None:
         self.settings = settings
-        self.guard = Guard(allow_private=settings.allow_private)
+        self.guard = Guard(allow_private=settings.allow_private, named=named)
         self.resolver = GuardedResolver(self.guard, lookup=lookup)
         self._proxy = URL(revealed(settings.proxy)) if settings.proxy is not None else None
         if self._proxy is not None and self._proxy.scheme not in ("http", "https"):

@@ -1,4 +1,4 @@
-"""Content codings undone, with a limit on what comes out.
+"""Content-Encoding undone, with a limit on what comes out.
 
 A few kilobytes can unpack to gigabytes. So output is limited, not trusted: decoding stops at the
 limit and says that the body was cut. A body that ends early gives what could be unpacked of it.

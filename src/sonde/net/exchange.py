@@ -1,4 +1,4 @@
-"""What a fetch gives back: a ``Response``, or a ``FetchProblem`` that says what went wrong.
+"""Fetch outcomes: a ``Response``, or a ``FetchProblem`` that says what went wrong.
 
 Both carry the exchanges that took place (one for each request that was answered), with the bytes
 as they went over the wire, for an archive; both say how many requests left the machine and how

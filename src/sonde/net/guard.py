@@ -1,4 +1,4 @@
-"""Which addresses may be connected to.
+"""The address guard, against request forgery (SSRF): which addresses may be connected to.
 
 A crawler follows links that strangers write, from inside somebody's network. So by default it
 connects to public addresses only. The check is made on the address that the socket is about to
@@ -16,21 +16,25 @@ import asyncio
 import ipaddress
 import socket
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from functools import lru_cache
 
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
+_METADATA = "a cloud's metadata service"
+
 _REFUSED = {
     ipaddress.ip_network(network): why
     for why, networks in {
+        _METADATA: "169.254.169.254/32 169.254.170.2/32 168.63.129.16/32 100.100.100.200/32"
+        " fd00:ec2::254/128",
         "this network": "0.0.0.0/8",
         "private": "10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7",
         "carrier-grade NAT": "100.64.0.0/10",
         "loopback": "127.0.0.0/8 ::1/128",
-        "link-local or metadata": "169.254.0.0/16 fe80::/10 168.63.129.16/32",
+        "link-local": "169.254.0.0/16 fe80::/10",
         "reserved": "192.0.0.0/24 192.88.99.0/24 240.0.0.0/4 100::/64 2001:10::/28 2001:2::/48"
         " 5f00::/16",
         "documentation": "192.0.2.0/24 198.51.100.0/24 203.0.113.0/24 2001:db8::/32 3fff::/20",
@@ -88,26 +92,35 @@ def _inside(address: _Address) -> list[_Address]:
 
 
 class Guard:
-    """Decides on addresses. ``exempt`` holds those that the user named himself (a proxy)."""
+    """Decides on addresses. ``exempt`` holds those that the user named himself (a proxy).
 
-    def __init__(self, *, allow_private: bool = False) -> None:
+    ``allow_private`` lets through what was asked for, and not the metadata services of clouds,
+    which hand out keys: those must be in ``named``, as addresses.
+    """
+
+    def __init__(self, *, allow_private: bool = False, named: Iterable[str] = ()) -> None:
         self.allow_private = allow_private
         self.exempt: set[str] = set()
+        self._named = frozenset(named)
         self.literal_refusal = lru_cache(4_096)(self._literal_refusal)
         """Why the host of a normalised URL, with or without its port, may not be connected to where
         it is an address, not a name; or ``None``."""
 
     def refusal(self, address: str) -> str | None:
         """Why the address may not be connected to, or ``None``."""
-        if self.allow_private or address in self.exempt:
+        return None if address in self.exempt else self._refusal(address)
+
+    def _refusal(self, address: str) -> str | None:
+        why = refusal(address)
+        if self.allow_private and (why != _METADATA or address in self._named):
             return None
-        return refusal(address)
+        return why
 
     def _literal_refusal(self, host: str) -> str | None:
         # No exemption: that the proxy may be connected to does not make it a page to fetch.
         bare = host[1 : host.index("]")] if host[:1] == "[" else host.partition(":")[0]
-        if not self.allow_private and (":" in bare or bare.replace(".", "").isdigit()):
-            return refusal(bare)
+        if ":" in bare or bare.replace(".", "").isdigit():
+            return self._refusal(bare)
         return None
 
     def socket(

@@ -300,9 +300,15 @@ class _Fetch:
             del polite._asking_robots[origin]
             done.set_result(None)
 
-    async def _in_turn(self, url: str, group: str, redirected: bool) -> None:
-        """Wait for the turn of a robots.txt, which nothing forbids."""
+    async def _in_turn(self, url: str, group: str, redirected: bool) -> str | None:
+        """Wait for the turn of a robots.txt. Nothing forbids it but this: where private addresses
+        may be asked, a redirect must not lead to others than those that the crawl is about."""
+        if redirected and self._gate is not None and self._polite.client.guard.allow_private:
+            why = self._gate(url, group, redirected)
+            if why is not None:
+                return why
         await self._take_turn(group)
+        return None
 
     # -- turns ---------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Turns: whose request may go to its host now, on the clock.
+"""Turns (rate limiting by host): whose request may go to its host now, on the clock.
 
 The driver of a crawl asks ``ready`` before it asks the explorer, and ``reserve`` takes a host's
 turn for the lease that it got (``protocols.Pace``). Whatever a visit needs further (the page after

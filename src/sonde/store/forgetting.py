@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from sonde.errors import InputError
+from sonde.link_columns import LinkColumns
 from sonde.records import Outcome, Visit
 from sonde.sources.facts import PageVisit
 from sonde.store.log import CHECKPOINTS, clear_away, unpack_text
@@ -68,8 +69,12 @@ class Forgotten:
         """An outcome without links to those who were forgotten."""
         if not self.digests or not isinstance(outcome, Visit):
             return outcome
+        links = outcome.links
+        kept = [place for place, link in enumerate(links) if str(link.target) not in self]
         changed: dict[str, Any] = {
-            "links": [link for link in outcome.links if str(link.target) not in self]
+            "links": links.at(kept)
+            if isinstance(links, LinkColumns)
+            else [links[place] for place in kept]
         }
         if isinstance(outcome, PageVisit) and outcome.facts is not None:
             facts = outcome.facts

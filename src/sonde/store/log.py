@@ -33,7 +33,8 @@ import numpy.typing as npt
 import zstandard
 
 from sonde.kernels.model.significance import packed
-from sonde.records import Link, Spend
+from sonde.link_columns import UrlPlace
+from sonde.records import Spend
 
 Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
 """What a part of a run is captured as."""
@@ -157,20 +158,18 @@ def unpack_text(blob: bytes) -> str | None:
 # -- links -----------------------------------------------------------------------------------------
 
 
-def pack_targets(targets: Sequence[int], links: Sequence[Link]) -> tuple[bytes, bytes]:
+def pack_targets(targets: Sequence[int], scores: Sequence[float]) -> tuple[bytes, bytes]:
     """The numbers of the targets, and the scores of the links."""
-    scores = np.array([link.score for link in links], dtype="<f8")
-    return np.array(targets, dtype="<i4").tobytes(), scores.tobytes()
+    return np.array(targets, dtype="<i4").tobytes(), np.array(scores, dtype="<f8").tobytes()
 
 
-def pack_places(links: Sequence[Link]) -> bytes:
+def pack_places(places: Sequence[UrlPlace | None]) -> bytes:
     """The URL measures of links."""
-    return packed(links)
+    return packed(places)
 
 
-def pack_words(links: Sequence[Link]) -> bytes | None:
+def pack_words(lists: Sequence[bytes]) -> bytes | None:
     """The words of links, or ``None`` where there are none."""
-    lists = [link.words for link in links]
     words = b"".join(lists)
     if not words:
         return None

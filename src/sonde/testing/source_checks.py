@@ -144,6 +144,10 @@ class _Check:
                 )
             if link.group is not None and not isinstance(link.group, str):
                 raise SourceError(f"{call}: the group {link.group!r} is not a text")
+            if not isinstance(link.text, str) or not isinstance(link.url, str | None):
+                raise SourceError(
+                    f"{call}: the link to {link.target!r}: its text and its URL are texts"
+                )
             self._number(f"{call}: the score of the link to {link.target!r}", link.score)
         for record in visit.records:
             if not isinstance(record, str | int | float):

@@ -15,8 +15,7 @@ from sonde.net.charset import decode
 from sonde.net.exchange import FetchOutcome, FetchProblem, Response
 from sonde.net.robots import directives
 from sonde.net.urls import group_of, origin_of
-from sonde.sources.hrefs import Base
-from sonde.sources.page import Page
+from sonde.sources.page import Base, Page
 from sonde.sources.web.feeds import Feed
 from sonde.sources.web.source import WebAccess, read_response
 from sonde.track.citations import Citations, TrackedNode

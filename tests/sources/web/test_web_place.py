@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from sonde.kernels.html import urls as url_kernel
 from sonde.kernels.model import significance as kernel
+from sonde.link_columns import UrlPlace
 from sonde.net.urls import normalise
-from sonde.records import Link, Place
 from sonde.sources.graph import Graph
 from sonde.sources.page import read_page
-from sonde.sources.url_measures import Surroundings, keys_of, places
+from sonde.url_measures import Surroundings, keys_of, places
 from uncompiled import uncompiled
 
 COUNTS = st.integers(0, 2**31 - 1)
@@ -31,7 +31,7 @@ def around(*hrefs: str, url: str = HOME) -> Surroundings:
     return Surroundings(dict.fromkeys(link.url for link in page.links))
 
 
-def placed(urls: Iterable[str]) -> dict[str, Place]:
+def placed(urls: Iterable[str]) -> dict[str, UrlPlace]:
     """The places of all targets of a page with these links."""
     urls = list(urls)
     targets = list(dict.fromkeys(urls))
@@ -50,7 +50,7 @@ def test_one_domain() -> None:
     assert page.rfu(HOME) == 1.0
     # Three basenames; two of four links are beside the page: 2/4 / 3.
     assert page.bfu(HOME) == 2 / 4 / 3
-    assert page.places[2] == Place("a.example", "http://www.a.example/", 1.0, 1 / 4 / 3, 0)
+    assert page.places[2] == UrlPlace("a.example", "http://www.a.example/", 1.0, 1 / 4 / 3, 0)
 
 
 def test_all_distinct() -> None:
@@ -178,7 +178,7 @@ def test_compiled_or_not_measures_are_the_same(
     targets = sorted(set(named))
     dice.shuffle(targets)
     targets = targets[: dice.randint(0, len(targets))]
-    expected = uncompiled(url_kernel).measured(urls, targets, renamed, {}, domain, Place._make)
+    expected = uncompiled(url_kernel).measured(urls, targets, renamed, {}, domain, UrlPlace._make)
     assert places(urls, targets, renamed, {}) == expected
     whole = placed(named)
     assert expected == [whole[target] for target in targets]
@@ -197,15 +197,14 @@ def test_links_are_grouped_as_one_by_one(names: list[str]) -> None:
         assert module.by_basename(names) == (list(numbers), counts, expected)
 
 
-PLACES = st.builds(Place, st.just("d"), st.just("b"), st.floats(0, 1), st.floats(0, 1), COUNTS)
+PLACES = st.builds(UrlPlace, st.just("d"), st.just("b"), st.floats(0, 1), st.floats(0, 1), COUNTS)
 
 
 @given(st.lists(st.none() | PLACES, max_size=20), st.lists(st.integers(0, 19), max_size=40))
-def test_measures_are_kept_as_they_were(some: list[Place | None], order: list[int]) -> None:
+def test_measures_are_kept_as_they_were(some: list[UrlPlace | None], order: list[int]) -> None:
     told = [some[at] for at in order if at < len(some)]
-    links = [Link("x", place=place) for place in told]
     for packed in (kernel.packed, uncompiled(kernel).packed):
-        found = np.frombuffer(packed(links), np.dtype([("r", "<f8"), ("b", "<f8"), ("n", "<i4")]))
+        found = np.frombuffer(packed(told), np.dtype([("r", "<f8"), ("b", "<f8"), ("n", "<i4")]))
         expected = [(-1.0, -1.0, -1) if place is None else tuple(place[2:]) for place in told]
         assert found.tolist() == expected
 

@@ -17,8 +17,7 @@ from tree_walk import Walk
 from sonde.kernels.html import depth_limit, scan, wellformed
 from sonde.net.charset import decode
 from sonde.sources import page as room
-from sonde.sources.hrefs import CHARACTERS, resolved
-from sonde.sources.page import read_html
+from sonde.sources.page import CHARACTERS, read_html, resolved
 from uncompiled import uncompiled
 
 URL = "http://a.example/dir/page.html"

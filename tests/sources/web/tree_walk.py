@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from sonde.sources.hrefs import Base
-from sonde.sources.page import shallow
+from sonde.sources.page import Base, shallow
 
 _SKIPPED = (
     "script style template noscript svg iframe object embed audio video canvas noframes noembed"

@@ -82,10 +82,10 @@ class Places(Signal):
         self.domains = max(self.domains, domain + 1)
         self.basenames = max(self.basenames, basename + 1)
 
-    def append(self, start, told):
-        """Write what is told of a visit's links, which stand in `links` from `start` on: each
-        has a place, with its RFU, BFU and repeats, or ``None``."""
-        count: cython.Py_ssize_t = len(told)
+    def append(self, start, places):
+        """Write the places of a visit's links, which stand in `links` from `start` on: each has
+        RFU, BFU and repeats, or is ``None``."""
+        count: cython.Py_ssize_t = len(places)
         if count > self.rfu.shape[0]:
             self.rfu = grown(self.rfu, count, 0.0)
             self.bfu = grown(self.bfu, count, 0.0)
@@ -97,7 +97,7 @@ class Places(Signal):
         bfu: cython.double = 0.0
         repeats: cython.double = 0.0
         for i in range(count):
-            place = told[i].place
+            place = places[i]
             if place is not before:  # links of a folder share one
                 before = place
                 if place is None:
@@ -141,18 +141,17 @@ class Places(Signal):
                 )
 
 
-def packed(told: Sequence[Any]) -> bytes:
-    """What is told of links, as to ``Places.append``, as bytes, 20 for each: RFU and BFU as
-    doubles, the repeats in four bytes, lowest first; -1 where nothing is told."""
+def packed(places: Sequence[Any]) -> bytes:
+    """The places of links, as in ``Places.append``, as bytes, 20 for each: RFU and BFU as doubles,
+    the repeats in four bytes, lowest first; -1 where there is none."""
     if not cython.compiled or sys.byteorder != "little":
-        places = [link.place for link in told]
         return b"".join(
             [
                 _PACK(-1.0, -1.0, -1) if it is None else _PACK(it.rfu, it.bfu, it.repeats)
                 for it in places
             ]
         )
-    count: cython.Py_ssize_t = len(told)
+    count: cython.Py_ssize_t = len(places)
     i: cython.Py_ssize_t
     out = bytearray(20 * count)
     data: cython.p_char = out
@@ -161,7 +160,7 @@ def packed(told: Sequence[Any]) -> bytes:
     bfu: cython.double = -1.0
     repeats: cython.int = -1
     for i in range(count):
-        place = told[i].place
+        place = places[i]
         if place is not before:
             before = place
             if place is None:

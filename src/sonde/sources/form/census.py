@@ -1,5 +1,5 @@
-"""What is known of a database from what its searches returned: which records, how often, and so
-how many there are.
+"""The census (capture and recapture): how many records a database has, from what its searches
+returned.
 
 Each keyword is a capture: a sample of records. Records that were captured once and twice say how
 many were never captured (Chao's estimator for incidence, bias-corrected):

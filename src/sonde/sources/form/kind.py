@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sonde.errors import InputError
 from sonde.net.exchange import REASONS
@@ -13,8 +13,10 @@ from sonde.sources.context import SourceContext
 from sonde.sources.form.form import SearchForm
 from sonde.sources.form.layout import Layout
 from sonde.sources.form.query_words import LONGEST, words_of
-from sonde.sources.form.source import FormSource, Manner
 from sonde.sources.kind import FETCHING, Kind
+
+if TYPE_CHECKING:
+    from sonde.sources.form.source import FormSource
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,8 @@ class Form(Kind[FormOptions]):
         return word
 
     def make(self, options: FormOptions, context: SourceContext) -> FormSource:
+        from sonde.sources.form.source import FormSource, Manner  # the HTTP client takes its time
+
         form = None
         if options.field:
             pairs = tuple(

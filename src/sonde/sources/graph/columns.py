@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sonde.errors import GraphError
-from sonde.sources.link_words import link_words
+from sonde.link_words import link_words
 
 ANCHOR = "anchor"
 WINDOW = "context"

@@ -8,16 +8,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sonde.link_columns import UrlPlace
 from sonde.protocols import Floats
-from sonde.records import Place
-from sonde.sources.url_measures import keys_of
+from sonde.url_measures import keys_of
 
 Keys = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
 class GraphPlaces:
-    """Keys of nodes and measures of links, as arrays; see ``sonde.sources.url_measures``.
+    """Keys of nodes and measures of links, as arrays; see ``sonde.url_measures``.
 
     A graph folder has parallel links merged, so that no link has repeats.
     """
@@ -30,9 +30,9 @@ class GraphPlaces:
     bfu: Floats
     repeats: Floats
 
-    def of(self, target: int, link: int) -> Place:
+    def of(self, target: int, link: int) -> UrlPlace:
         """The place that a told link to a node has."""
-        return Place(
+        return UrlPlace(
             int(self.domain[target]),
             int(self.basename[target]),
             float(self.rfu[link]),

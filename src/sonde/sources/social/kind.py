@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from sonde.errors import InputError
 from sonde.net.exchange import REASONS
@@ -16,7 +16,9 @@ from sonde.sources.kind import FETCHING, Kind
 from sonde.sources.social import accounts
 from sonde.sources.social.description import ApiDescription, read_description
 from sonde.sources.social.networks import BLUESKY, MASTODON
-from sonde.sources.social.source import ApiSource
+
+if TYPE_CHECKING:
+    from sonde.sources.social.source import ApiSource
 
 _LEAST_PAGES = 1
 
@@ -119,6 +121,8 @@ class NetworkKind(Kind[_Options]):
         }
 
     def make(self, options: _Options, context: SourceContext) -> ApiSource:
+        from sonde.sources.social.source import ApiSource  # the HTTP client takes its time
+
         secrets = _secrets(options)
         rate = context.settings.rate
         if rate is not None and len(secrets) > 1:

@@ -1,4 +1,4 @@
-"""How the pages of an answer follow one another.
+"""Pagination: how the pages of an answer follow one another.
 
 ``link``    the header ``Link: <URL>; rel="next"``
 ``cursor``  a value in the answer that is sent back as a parameter; the end where there is none

@@ -1,4 +1,4 @@
-"""Picking values out of JSON by a path: names with dots between them, ``[]`` for each of a list.
+"""JSON paths: values picked by names with dots between them, ``[]`` for each of a list.
 
 >>> pick({"post": {"facets": [{"did": "a"}, {"did": "b"}, {}]}}, "post.facets[].did")
 ['a', 'b']

@@ -1,4 +1,4 @@
-"""What an answer says about rate limits, in the headers that are in use.
+"""Rate-limit headers: what an answer says about its limits, in the forms that are in use.
 
 ``X-RateLimit-Limit``, ``-Remaining``, ``-Reset`` (also spelt ``X-Rate-Limit-``), the same without
 ``X-``, the structured ``RateLimit`` and ``RateLimit-Policy`` of the IETF's drafts, old and new, and

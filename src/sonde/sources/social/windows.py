@@ -1,4 +1,4 @@
-"""Windows: at most k requests in any d seconds, for each token.
+"""Windows (sliding rate limits): at most k requests in any d seconds, for each token.
 
 A request holds a place in every window of its endpoint from before it leaves until d seconds after
 its answer has come. Servers may count it at any moment in between, in windows that slide or in

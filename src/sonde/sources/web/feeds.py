@@ -14,7 +14,7 @@ from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
 from sonde.net.decoding import BadEncoding, unpack
-from sonde.sources.hrefs import Base
+from sonde.sources.page import Base
 
 MAX_LINKS = 50_000
 """What the sitemap protocol allows in one file."""

@@ -1,4 +1,4 @@
-"""The gate: which URLs are let into a crawl, and which are worth their request.
+"""The gate (URL filter): which URLs are let into a crawl, and which are worth their request.
 
 A URL is let in when it is in *scope*, not too deep, no trap, allowed by robots.txt as far as that
 is known, and its host has budget left. It is in scope when its host, its registrable domain or a

@@ -121,6 +121,6 @@ class Web(Kind[NoOptions]):
         }
 
     def make(self, options: NoOptions, context: SourceContext) -> WebSource:
-        from sonde.sources.web.source import WebSource  # the HTTP client takes time to import
+        from sonde.sources.web.source import WebSource  # the HTTP client takes its time
 
         return WebSource(context)

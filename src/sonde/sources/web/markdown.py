@@ -19,8 +19,7 @@ from sonde.net.charset import decode, transcoded
 from sonde.net.decoding import BadEncoding, unpack
 from sonde.net.exchange import Limits
 from sonde.sources.context import ArchivedResponse
-from sonde.sources.hrefs import Base
-from sonde.sources.page import read_page, shallow
+from sonde.sources.page import Base, read_page, shallow
 from sonde.sources.web.pdf import read_pdf
 
 _HTML = ("text/html", "application/xhtml+xml")

@@ -28,7 +28,7 @@ from sonde.net.polite_fetch import PoliteFetch
 from sonde.net.retries import Retries
 from sonde.net.robots import RobotsRecord
 from sonde.net.turns import Turns
-from sonde.net.urls import group_of
+from sonde.net.urls import group_of, host_of
 from sonde.protocols import Keeper, KeptPage, VisitAllowance
 from sonde.records import Failure, Node, Outcome, Skip, Spend, Visit
 from sonde.scorers.document import Scorer
@@ -104,7 +104,9 @@ class WebAccess:
         self._kept = 0  # pages in what was kept of the traps
         self._types = frozenset(media.lower() for media in settings.types)
         lookup: Lookup | None = settings.lookup
-        self.client = Client(client, lookup=lookup or system_lookup)
+        starts = tuple(seeds)
+        named = (host_of(seed).strip("[]") for seed in starts)
+        self.client = Client(client, lookup=lookup or system_lookup, named=named)
         self.hosts = Hosts(
             delay=settings.delay,
             connections=settings.per_host,
@@ -120,7 +122,7 @@ class WebAccess:
         self.polite = PoliteFetch(
             self.client, self.turns, limits=limits, on_robots=self._keep_robots
         )
-        self.scope = Scope.of(settings, seeds)
+        self.scope = Scope.of(settings, starts)
         self.traps = TrapDetector()
         self.duplicates = Duplicates()
 

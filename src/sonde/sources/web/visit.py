@@ -12,21 +12,22 @@ from collections.abc import Sequence
 from sys import intern
 
 from sonde.kernels.html.links import gathered, grouped, unsettled
+from sonde.link_columns import LinkColumns
+from sonde.link_words import page_words
 from sonde.net.exchange import Response
 from sonde.net.robots import Directives, directives
 from sonde.net.urls import group_of
 from sonde.protocols import VISITED, CrawlView
-from sonde.records import Lease, Link, Outcome, Place, Skip
+from sonde.records import Lease, Link, Outcome, Skip
 from sonde.scorers.document import Scorer
 from sonde.sources.context import Archive, SourceSettings
 from sonde.sources.facts import PageFacts, PageVisit
-from sonde.sources.link_words import page_words
 from sonde.sources.page import Page, PageLink
-from sonde.sources.url_measures import places
 from sonde.sources.web.duplicates import Duplicates, simhash
 from sonde.sources.web.feeds import Feed
 from sonde.sources.web.gate import UrlGate
 from sonde.sources.web.traps import TrapDetector
+from sonde.url_measures import places
 
 _NO_ORDERS = Directives()
 
@@ -95,7 +96,7 @@ class VisitAssembler:
         elif self._duplicates.near.find(mark) is not None:
             flags.append("near-duplicate")
             beta = 0.0
-        links: list[Link] = []
+        links: Sequence[Link] = ()
         if not (orders.nofollow and self._settings.nofollow):
             links = self._links(page, alphas, depth + 1, lease.number, now)
         self._duplicates.visited(url, page.url, canonical, mark)
@@ -177,7 +178,7 @@ class VisitAssembler:
         depth: int,
         lease: int,
         now: float,
-    ) -> list[Link]:
+    ) -> LinkColumns:
         """The links to follow, each target once, with the sum of its promises and its words."""
         if len(alphas) != len(page.links):
             raise ValueError(f"{len(alphas)} scores for {len(page.links)} links of {page.url}")
@@ -217,8 +218,9 @@ class VisitAssembler:
             promise * factor_of(target) if promise else promise
             for target, promise in zip(targets, promises, strict=True)
         ]
-        words = [b""] * len(targets)
+        words = None
         if crawl.reads_words:  # what leads to a page after its visit is not heard of
+            words = [b""] * len(targets)
             heard = unsettled(numbers, crawl.status, VISITED)
             found = page_words(
                 page.text,
@@ -229,8 +231,8 @@ class VisitAssembler:
             )
             for place, said in zip(heard, found, strict=True):
                 words[place] = said
-        where: Sequence[Place | None] = [None] * len(targets)
+        where = None
         if crawl.reads_urls:  # by all links, also by those that are not followed
             urls = [link.url for link in page.links]
             where = places(urls, targets, renamed, self._domains)
-        return list(map(Link, targets, promises, grouped(targets, _group_of), where, words))
+        return LinkColumns(targets, promises, grouped(targets, _group_of), words, where)

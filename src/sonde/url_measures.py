@@ -15,12 +15,13 @@ domain has RFU 1 for each; n links of n domains have 1 / n squared each.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 
+from sonde.errors import InputError
 from sonde.kernels.html.urls import basename_of, by_basename, measured
-from sonde.net.urls import domain_of, host_of
-from sonde.records import Place
+from sonde.link_columns import UrlPlace
+from sonde.net.urls import domain_of, host_of, normalise
 
 _NOWHERE = ""
 """The domain of names that are no URLs: they all live together."""
@@ -53,7 +54,7 @@ class Surroundings:
         self.count = total = len(which)
         self.domains = {domain: count / total / len(domains) for domain, count in domains.items()}
         shared = [
-            Place(
+            UrlPlace(
                 known[basename],
                 basename,
                 self.domains[known[basename]],
@@ -78,15 +79,32 @@ class Surroundings:
 
 def places(
     urls: list[str], targets: list[str], renamed: dict[str, str], known: dict[str, str]
-) -> list[Place]:
+) -> list[UrlPlace]:
     """The places of targets among a page's links, of which some are known under another name.
     `known` is kept by the caller: the domains of basenames."""
-    found: list[Place] = measured(urls, targets, renamed, known, _domain_of, _make)
+    found: list[UrlPlace] = measured(urls, targets, renamed, known, _domain_of, _make)
     return found
+
+
+def places_of(urls: Sequence[str | None], known: dict[str, str]) -> list[UrlPlace | None]:
+    """The places of a page's links by their URLs, as they were found; ``None`` for one without.
+    `known` is kept by the caller: the domains of basenames."""
+    spelled = {url: _spelled(url) for url in urls if url}
+    found = [spelled[url] for url in urls if url]
+    of = dict(zip(found, places(found, found, {}, known), strict=True))
+    return [of[spelled[url]] if url else None for url in urls]
+
+
+def _spelled(url: str) -> str:
+    """A URL as it is compared; other names are taken as they are."""
+    spelled = normalise(url)
+    if spelled is None and url.lower().startswith(("http:", "https:")):
+        raise InputError(f"{url!r} is not a URL")
+    return spelled or url
 
 
 def _domain_of(basename: str) -> str:
     return keys_of(basename)[0]
 
 
-_make = partial(tuple.__new__, Place)  # of a tuple, in half the time of a call
+_make = partial(tuple.__new__, UrlPlace)  # of a tuple, in half the time of a call
