@@ -18,11 +18,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sonde.sources.link_words import link_words
-
 from sonde.data.recipe import Recipe, build
 from sonde.data.wiki.wikitext import plain
 from sonde.errors import InputError
+from sonde.link_words import link_words
 from sonde.net.urls import domain_of, group_of, host_of, normalise, origin_of
 from sonde.scorers.keywords import KeywordMatcher
 from sonde.sources.page import read_html
