@@ -21,17 +21,17 @@ from pathlib import Path
 from sonde.data.recipe import Recipe, build
 from sonde.data.wiki.wikitext import plain
 from sonde.errors import InputError
+from sonde.link_words import link_words
 from sonde.net.urls import domain_of, group_of, host_of, normalise, origin_of
 from sonde.scorers.keywords import KeywordMatcher
-from sonde.sources.link_words import link_words
 from sonde.sources.page import read_html
-from sonde.sources.url_measures import Surroundings, keys_of
 from sonde.sources.web.duplicates import simhash
 from sonde.sources.web.feeds import read_feed
 from sonde.sources.web.markdown import main_markdown
 from sonde.sources.web.traps import word_pairs
 from sonde.store.warc import tail_of
 from sonde.store.warcreader import read_archived
+from sonde.url_measures import Surroundings, keys_of
 
 CORPUS = Path(__file__).parent / "corpus"
 URL = "https://example.org/sea/level.html"
