@@ -204,7 +204,7 @@ _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)|(?:src|href)=\"([^\"]+)\"")
 
 
 def linked_pages() -> list[Path]:
-    return [*pages(), ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+    return [*pages(), *(ROOT / f"{name}.md" for name in ("CONTRIBUTING", "CHANGELOG", "SECURITY"))]
 
 
 @pytest.mark.parametrize("page", linked_pages(), ids=lambda page: str(page.relative_to(ROOT)))
