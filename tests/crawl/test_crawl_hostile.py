@@ -16,6 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sonde.crawling import Crawl, CrawlResult
+from sonde.net import robots
 from sonde.net.decoding import unpack
 from sonde.net.guard import Guard
 from sonde.net.retries import LONGEST_PAUSE
@@ -110,6 +111,50 @@ def reference_shape(segment: str) -> str:
 def test_a_template_is_what_its_definition_says(segment: str) -> None:
     found = template_of(f"https://a.example/{segment}").removeprefix("https://a.example/")
     assert found == reference_shape(segment)
+
+
+PATHS = st.text("ab/*$", min_size=1, max_size=6).map(lambda path: "/" + path)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["Allow", "Disallow"]), PATHS), max_size=12),
+    st.text("ab/", max_size=8),
+)
+def test_rules_that_are_cut_allow_nothing_more(rules: list[tuple[str, str]], path: str) -> None:
+    text = "User-agent: *\n" + "".join(f"{word}: {rule}\n" for word, rule in rules)
+    url = f"https://a.example/{path}"
+    whole = RobotsRecord("https://a.example", "rules", text, 0.0, 1.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(robots, "_MANY", -1)
+        patch.setattr(robots, "_MOST_PATTERNS", 3)
+        cut = RobotsRules()
+        assert cut.many(whole)
+        allowed = cut.allowed(whole, url)
+    patterns = sum("*" in rule or "$" in rule for _, rule in rules)
+    if patterns <= 3:
+        assert allowed == RobotsRules().allowed(whole, url)
+    kept = [word for word, rule in rules if "*" in rule or "$" in rule][3:]
+    if allowed and "Disallow" in kept:  # no prefix of what is forbidden was let through
+        starts = [rule.split("*")[0].split("$")[0] for word, rule in rules if word == "Disallow"]
+        longest = max((len(s) for s in starts if f"/{path}".startswith(s)), default=0)
+        assert longest == 0 or any(word == "Allow" for word, _ in rules)
+
+
+def test_many_rules_are_asked_for_visits_alone(tmp_path: Path) -> None:
+    rules = "User-agent: *\nDisallow: /secret\n" + "".join(
+        f"Disallow: /p{number}*abc*\n" for number in range(20_000)
+    )
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if request.path == "/robots.txt":
+            return web.Response(text=rules)
+        links = " ".join(f"<a href=/secret{number}>tide</a>" for number in range(5))
+        return html(f"{prose(len(request.path))} tide {links} <a href={request.path}x>tide</a>")
+
+    with Site(answer) as site:
+        result = crawled(Crawl(site.url("/"), path=tmp_path / "run", budget=5, **POLITE))
+        assert (result.stop_reason, result.visits) == ("budget", 4)
+        assert not [path for path in site.counts if path.startswith("/secret")]
 
 
 # -- numbers that poison ----------------------------------------------------------
