@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import sqlite3
 import string
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from sonde.net.decoding import unpack
 from sonde.net.guard import Guard
 from sonde.net.retries import LONGEST_PAUSE
 from sonde.net.robots import RobotsRecord, RobotsRules
+from sonde.sources.web import pdf
 from sonde.sources.web.traps import template_of
 from sonde.store.journal import storable
 from sonde.store.run import Run
@@ -111,6 +113,48 @@ def reference_shape(segment: str) -> str:
 def test_a_template_is_what_its_definition_says(segment: str) -> None:
     found = template_of(f"https://a.example/{segment}").removeprefix("https://a.example/")
     assert found == reference_shape(segment)
+
+
+def pdf_of_nothing(operators: int, sheets: int) -> bytes:
+    """Pages that share one stream of operators which show nothing."""
+    stream = zlib.compress(b"BT /F1 1 Tf () Tj ET\n" * operators)
+    kids = " ".join(f"{5 + number} 0 R" for number in range(sheets))
+    page = "<< /Type /Page /Parent 2 0 R /Contents 4 0 R /Resources << /Font << /F1 3 0 R >> >> >>"
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {sheets} >>".encode(),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        b"<< /Length %d /Filter /FlateDecode >>\nstream\n%s\nendstream" % (len(stream), stream),
+        *[page.encode()] * sheets,
+    ]
+    body = b"%PDF-1.4\n"
+    for number, each in enumerate(objects, 1):
+        body += b"%d 0 obj\n%s\nendobj\n" % (number, each)
+    return body + b"trailer << /Root 1 0 R >>\n%%EOF\n"
+
+
+def test_a_pdf_that_takes_for_ever_keeps_nobody_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pypdf")
+    monkeypatch.setattr(pdf, "MAX_SECONDS", 1)
+    bomb = pdf_of_nothing(100_000, 200)
+    assert len(bomb) < 60_000
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if request.path.endswith(".pdf"):
+            return web.Response(body=bomb, content_type="application/pdf")
+        return html(f"{prose(len(request.path))} tide <a href={request.path}x>tide</a>")
+
+    with Site(answer, hosts=2) as site:
+        seeds = [site.url("/tide.pdf", 2), site.url("/", 1)]
+        run = tmp_path / "run"
+        result = crawled(Crawl(seeds, path=run, budget=30, scope="host", **POLITE))
+        assert result.stop_reason == "budget"
+        assert result.visits == 27  # all but two robots.txt and the file
+    rows = sqlite3.connect(run / "run.sqlite").execute("SELECT number, reason, settled FROM leases")
+    last = sorted(rows, key=lambda row: row[2])[-1]
+    assert last[:2] == (1, "unreadable")  # asked first, and given up last
 
 
 PATHS = st.text("ab/*$", min_size=1, max_size=6).map(lambda path: "/" + path)
