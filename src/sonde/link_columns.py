@@ -15,6 +15,8 @@ from typing import NamedTuple, overload
 
 from sonde.records import Group, Link, Node
 
+__all__ = ["LinkColumns", "UrlPlace"]
+
 
 class UrlPlace(NamedTuple):
     """What a URL says of a link: where the target lives, and how the page's links are spread over

@@ -223,49 +223,27 @@ class CrawlView(Protocol):
         ...
 
 
-# -- the engine: what the kernels offer to explorer, estimators and simulation -------------------
+# -- the engine: what the kernels of these names offer to explorer, estimators and simulation ----
+# What each method does is said there.
 
 
 class Dice(Protocol):
     """The one source of randomness, its state in plain sight."""
 
-    def below(self, count: int) -> int:
-        """An integer from 0 to below `count`."""
-        ...
-
-    def state(self) -> tuple[int, int, int, int]:
-        """The state of the generator."""
-        ...
-
-    def restore(self, state: tuple[int, int, int, int]) -> None:
-        """Go on from a state."""
-        ...
+    def below(self, count: int) -> int: ...
+    def state(self) -> tuple[int, int, int, int]: ...
+    def restore(self, state: tuple[int, int, int, int]) -> None: ...
 
 
 class Register(Protocol):
     """All nodes ever seen, numbered in order of discovery."""
 
     def __len__(self) -> int: ...
-
-    def find(self, node: Node) -> int:
-        """The number of a node, -1 for one that has none."""
-        ...
-
-    def get(self, node: Node) -> int | None:
-        """The number of a node, ``None`` for one that has none."""
-        ...
-
-    def number(self, node: Node) -> int:
-        """The number of a node, the next one if it had none."""
-        ...
-
-    def number_all(self, nodes: Sequence[Node]) -> list[int]:
-        """The numbers of nodes, in their order."""
-        ...
-
-    def node(self, number: int) -> Node:
-        """The node of a number."""
-        ...
+    def find(self, node: Node) -> int: ...
+    def get(self, node: Node) -> int | None: ...
+    def number(self, node: Node) -> int: ...
+    def number_all(self, nodes: Sequence[Node]) -> list[int]: ...
+    def node(self, number: int) -> Node: ...
 
 
 class Leaf(Protocol):
@@ -274,17 +252,9 @@ class Leaf(Protocol):
     number: int
     active: bool
 
-    def estimate(self, slot: int) -> float:
-        """The estimate of one row."""
-        ...
-
-    def rank(self, slot: int, limit: int) -> int:
-        """1 for a row that is better than all live ones, and so on; 0 when beyond `limit`."""
-        ...
-
-    def catch_up(self) -> None:
-        """Follow a frontier that was filled without this leaf being told."""
-        ...
+    def estimate(self, slot: int) -> float: ...
+    def rank(self, slot: int, limit: int) -> int: ...
+    def catch_up(self) -> None: ...
 
 
 class Frontier(Protocol):
@@ -299,21 +269,10 @@ class Frontier(Protocol):
     node_group: Numbers
     features: Floats
 
-    def reserve_groups(self, groups: int) -> None:
-        """Make room for so many groups."""
-        ...
-
-    def restrict(self, groups: Sequence[int] | None) -> None:
-        """Limit picks to these groups; no limit with ``None``."""
-        ...
-
-    def put_back(self, slot: int) -> None:
-        """A row that was taken may be picked again."""
-        ...
-
-    def drop(self, node: int) -> None:
-        """The node will never be visited."""
-        ...
+    def reserve_groups(self, groups: int) -> None: ...
+    def restrict(self, groups: Sequence[int] | None) -> None: ...
+    def put_back(self, slot: int) -> None: ...
+    def drop(self, node: int) -> None: ...
 
 
 class Links(Protocol):
@@ -323,61 +282,44 @@ class Links(Protocol):
 
     def append(
         self, targets: Sequence[int], alphas: Sequence[float], words: Sequence[bytes]
-    ) -> int:
-        """Write the links of one visit; the position where they start."""
-        ...
+    ) -> int: ...
 
 
 class Signal(Protocol):
     """Keeps some columns of the frontier table up to date as nodes are visited."""
 
-    def reserve_nodes(self, nodes: int) -> None:
-        """Make room for node numbers below `nodes`."""
-        ...
+    def reserve_nodes(self, nodes: int) -> None: ...
 
 
 class Neighbourhood(Signal, Protocol):
     """The signal of visited parents, and of the truth where it is known."""
 
-    def know(self, node: int, truth: float) -> None:
-        """The true value of a node, for an oracle."""
-        ...
+    def know(self, node: int, truth: float) -> None: ...
 
 
 class Places(Signal, Protocol):
     """The signal of URL measures."""
 
-    def know(self, node: int, domain: int, basename: int) -> None:
-        """The keys of a node."""
-        ...
-
-    def append(self, start: int, places: Sequence[UrlPlace | None]) -> None:
-        """Write the places of a visit's links, which stand in `Links` from `start` on."""
-        ...
+    def know(self, node: int, domain: int, basename: int) -> None: ...
+    def append(self, start: int, places: Sequence[UrlPlace | None]) -> None: ...
 
 
 class Quickness(Signal, Protocol):
     """The signal of hosts that answer quickly."""
 
-    def heard(self, group: int, seconds: float) -> None:
-        """A host has answered after so many seconds."""
-        ...
+    def heard(self, group: int, seconds: float) -> None: ...
 
 
 class Feedback(Signal, Protocol):
     """The signal of what siblings have brought against one estimator's predictions."""
 
-    def heard(self, error: float) -> None:
-        """The node whose visit is told next has brought so much more than was predicted."""
-        ...
+    def heard(self, error: float) -> None: ...
 
 
 class Yields(Signal, Protocol):
     """The signal of what the visited children of each visited node have brought."""
 
-    def grounds(self, slot: int) -> tuple[float, ...]:
-        """What a row's estimate is made of."""
-        ...
+    def grounds(self, slot: int) -> tuple[float, ...]: ...
 
 
 class Expectation(Leaf, Protocol):
@@ -394,35 +336,11 @@ class Forecast(Signal, Protocol):
     dice: Dice
 
 
-class RecordedPlaces(Protocol):
-    """The keys of a recorded graph's nodes, and the URL measures of its links."""
-
-    @property
-    def domain(self) -> Numbers: ...
-    @property
-    def basename(self) -> Numbers: ...
-    @property
-    def domains(self) -> int: ...
-    @property
-    def basenames(self) -> int: ...
-    @property
-    def rfu(self) -> Floats: ...
-    @property
-    def bfu(self) -> Floats: ...
-    @property
-    def repeats(self) -> Floats: ...
-
-
 class Chooser(Protocol):
     """Says which leaf picks next."""
 
-    def leaves(self) -> list[Leaf]:
-        """The leaves below."""
-        ...
-
-    def reward(self, leaf: int, gain: float) -> None:
-        """A node that `leaf` picked has brought this gain."""
-        ...
+    def leaves(self) -> list[Leaf]: ...
+    def reward(self, leaf: int, gain: float) -> None: ...
 
 
 class Model(Protocol):
@@ -439,27 +357,9 @@ class Model(Protocol):
     chosen: int
     predicted: float
 
-    def reserve_nodes(self, nodes: int) -> None:
-        """Make room for node numbers below `nodes`."""
-        ...
-
-    def begin(self, seeds: Sequence[int]) -> None:
-        """These nodes are seeds: they will be visited without being picked."""
-        ...
-
-    def pick(self) -> int:
-        """Take the next row off the frontier: its slot, or -1 when no row is selectable. Leaves
-        the leaf that chose in `chosen` and its estimate in `predicted`."""
-        ...
-
-    def repick(self, node: int, leaf: int) -> None:
-        """Take a node as an earlier run's `leaf` did, drawing nothing."""
-        ...
-
-    def learn(self, leaf: int, snapshot: Floats, gain: float) -> None:
-        """A node that `leaf` picked, with these features, has brought this gain."""
-        ...
-
-    def visit(self, node: int, score: float, start: int, end: int) -> None:
-        """A node was visited: its score, and its links from `start` to `end`."""
-        ...
+    def reserve_nodes(self, nodes: int) -> None: ...
+    def begin(self, seeds: Sequence[int]) -> None: ...
+    def pick(self) -> int: ...
+    def repick(self, node: int, leaf: int) -> None: ...
+    def learn(self, leaf: int, snapshot: Floats, gain: float) -> None: ...
+    def visit(self, node: int, score: float, start: int, end: int) -> None: ...

@@ -47,7 +47,8 @@ def test_every_python_that_is_claimed_is_built_and_tested() -> None:
     workflow = (ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8")
     matrix = re.search(r"python: \[(.+)\]", workflow)
     assert matrix is not None
-    assert claimed == built == set(re.findall(r'"(3\.\d+)"', matrix[1]))
+    tested = set(re.findall(r'"(3\.\d+)"', matrix[1]))
+    assert claimed <= built == tested
 
 
 def imports(path: Path) -> set[str]:
@@ -62,7 +63,7 @@ def imports(path: Path) -> set[str]:
 
 
 def test_types_do_not_depend_on_which_extras_are_installed() -> None:
-    """What may be missing is looked into by no type checker, so that it says the same without it."""
+    """No type checker looks into what may be missing, so that it says the same without it."""
     found = project()
     needed = {
         re.split(r"[\[<>=!~; ]", each)[0].lower().replace("-", "_")

@@ -12,7 +12,7 @@ from sonde.records import Node
 class Settled:
     """A lease was settled: ``outcome`` is visit, failure, skip or interrupt.
 
-    ``predicted`` and ``rank`` are as of the time of asking; a rank of 0 lies beyond 100.
+    ``predicted`` is as of the time of asking.
     """
 
     lease: int

@@ -331,7 +331,7 @@ def moments(
     found: list[Moment] = []
     changed: int | None = None
     try:
-        nodes = Nodes(run.database, grouped=explorer.driver.grouped, named=False)
+        nodes = Nodes(run.database, grouped=explorer.driver.reads_times, named=False)
         parts = Parts(explorer)
         since = 0 if from_start else parts.restore(run, nodes, before)
         restored = explorer.visits

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar, cast
 import numpy as np
 
 from sonde.estimators.features import SECOND_LEVEL, associated, reads_urls, with_ingredients
-from sonde.estimators.model_kernels import ModelKernels, load_kernels
+from sonde.estimators.model_kernels import ModelKernels, RecordedPlaces, load_kernels
 from sonde.protocols import (
     Chooser,
     Dice,
@@ -21,7 +21,6 @@ from sonde.protocols import (
     Numbers,
     Places,
     Quickness,
-    RecordedPlaces,
     Signal,
 )
 from sonde.strategies import GREEDY, Strategy

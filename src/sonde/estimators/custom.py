@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from sonde.errors import EstimatorError
 from sonde.estimators.builder import ModelBuilder, SingleEstimator
@@ -67,7 +67,7 @@ class Custom(SingleEstimator):
 
         return builder.single(builder.kernels.Custom(frontier, predict, learn))
 
-    def checked(self, predictions: Any, rows: int) -> Floats:
+    def checked(self, predictions: npt.ArrayLike, rows: int) -> Floats:
         """The predictions as doubles, or a clear word on what is wrong with them."""
         if np.iscomplexobj(predictions):
             raise EstimatorError(f"{self}.predict gave complex numbers")

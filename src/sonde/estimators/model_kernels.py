@@ -1,7 +1,7 @@
-"""The kernels that models are built of, by name: their constructors, with the types that cross.
+"""The kernels that models are built of, by name, with the types that cross.
 
-The kernels themselves are compiled from files that a type checker does not see through; this is
-what it sees of them.
+The kernels are compiled from files that a type checker does not see through; this is what it sees
+of them.
 """
 
 from __future__ import annotations
@@ -9,207 +9,106 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from types import SimpleNamespace
-from typing import Protocol, cast
+from typing import Protocol, TypeAlias, cast
 
 from sonde import kernels
 from sonde import protocols as p
 from sonde.errors import SpecError
 
+Columns: TypeAlias = Mapping[str, int]
+Weights: TypeAlias = Sequence[float]
+Choosers: TypeAlias = list[p.Chooser]
+Replayed: TypeAlias = tuple[p.Numbers, p.Floats, p.Floats, p.Floats]
+
+
+class RecordedPlaces(Protocol):
+    """The keys of a recorded graph's nodes, and the URL measures of its links."""
+
+    @property
+    def domain(self) -> p.Numbers: ...
+    @property
+    def basename(self) -> p.Numbers: ...
+    @property
+    def domains(self) -> int: ...
+    @property
+    def basenames(self) -> int: ...
+    @property
+    def rfu(self) -> p.Floats: ...
+    @property
+    def bfu(self) -> p.Floats: ...
+    @property
+    def repeats(self) -> p.Floats: ...
+
 
 class ModelKernels(Protocol):
-    """The kernels of one engine."""
+    """The kernels of one engine: what makes each of them."""
 
-    def Dice(self, seed: int) -> p.Dice: ...
-    def Register(self) -> p.Register: ...
-    def Frontier(self, width: int, nodes: int, grouped: bool) -> p.Frontier: ...
-    def LinkWords(self, first: p.Numbers, words: p.Numbers) -> object: ...
-    def Links(
-        self,
-        nodes: int,
-        remember: bool,
-        keep_scores: bool,
-        target: p.Numbers | None,
-        alpha: p.Floats | None,
-        wordy: bool,
-        link_words: object | None,
-    ) -> p.Links: ...
-    def Model(
-        self,
-        frontier: p.Frontier,
-        links: p.Links,
-        dice: p.Dice,
-        chooser: p.Chooser,
-        neighbourhood: p.Neighbourhood,
-        signals: list[p.Signal],
-        certain: float,
-        slack: float,
-        places: p.Places | None,
-        quickness: p.Quickness | None,
-    ) -> p.Model: ...
+    Dice: Callable[[int], p.Dice]
+    Register: Callable[[], p.Register]
+    Frontier: Callable[[int, int, bool], p.Frontier]
+    LinkWords: Callable[[p.Numbers, p.Numbers], object]
+    Links: Callable[
+        [int, bool, bool, p.Numbers | None, p.Floats | None, bool, object | None], p.Links
+    ]
+    Model: Callable[
+        [
+            p.Frontier,
+            p.Links,
+            p.Dice,
+            p.Chooser,
+            p.Neighbourhood,
+            list[p.Signal],
+            float,
+            float,
+            p.Places | None,
+            p.Quickness | None,
+        ],
+        p.Model,
+    ]
 
-    # -- signals -------------------------------------------------------------------------------
+    # Signals.
+    Neighbourhood: Callable[[p.Frontier, p.Links, Columns, int, p.Floats], p.Neighbourhood]
+    SecondLevel: Callable[[p.Frontier, p.Links, Columns, int], p.Signal]
+    Places: Callable[[p.Frontier, p.Links, Columns, int, RecordedPlaces | None], p.Places]
+    Quickness: Callable[[p.Frontier, p.Links, int], p.Quickness]
+    Feedback: Callable[[p.Frontier, p.Links, p.Places, Sequence[int], int], p.Feedback]
+    Cash: Callable[[p.Frontier, p.Links, int, int, int, bool, bool], p.Signal]
+    Navigation: Callable[[p.Frontier, p.Links, int, int, float, float], p.Signal]
+    ExactNavigation: Callable[[p.Frontier, p.Links, int, int, float], p.Signal]
+    Yields: Callable[[p.Frontier, p.Links, Columns, str, int, float, Weights, int], p.Yields]
+    Forecast: Callable[[p.Frontier, p.Links, p.Yields, int, Weights, float, float], p.Forecast]
+    Hurdle: Callable[
+        [p.Frontier, p.Links, p.Yields, int, Weights, float, float, tuple[float, float]],
+        p.Forecast,
+    ]
 
-    def Neighbourhood(
-        self,
-        frontier: p.Frontier,
-        links: p.Links,
-        columns: Mapping[str, int],
-        nodes: int,
-        truths: p.Floats,
-    ) -> p.Neighbourhood: ...
-    def SecondLevel(
-        self, frontier: p.Frontier, links: p.Links, columns: Mapping[str, int], nodes: int
-    ) -> p.Signal: ...
-    def Places(
-        self,
-        frontier: p.Frontier,
-        links: p.Links,
-        columns: Mapping[str, int],
-        nodes: int,
-        recorded: p.RecordedPlaces | None,
-    ) -> p.Places: ...
-    def Quickness(self, frontier: p.Frontier, links: p.Links, column: int) -> p.Quickness: ...
-    def Feedback(
-        self,
-        frontier: p.Frontier,
-        links: p.Links,
-        places: p.Places,
-        columns: Sequence[int],
-        nodes: int,
-    ) -> p.Feedback: ...
-    def Cash(
-        self,
-        frontier: p.Frontier,
-        links: p.Links,
-        column: int,
-        n_sum: int,
-        nodes: int,
-        by_link: bool,
-        by_score: bool,
-    ) -> p.Signal: ...
-    def Navigation(
-        self,
-        frontier: p.Frontier,
-        links: p.Links,
-        column: int,
-        nodes: int,
-        keep: float,
-        precision: float,
-    ) -> p.Signal: ...
-    def ExactNavigation(
-        self, frontier: p.Frontier, links: p.Links, column: int, nodes: int, keep: float
-    ) -> p.Signal: ...
-    def Yields(
-        self,
-        frontier: p.Frontier,
-        links: p.Links,
-        columns: Mapping[str, int],
-        name: str,
-        nodes: int,
-        patience: float,
-        weights: Sequence[float],
-        budget: int,
-    ) -> p.Yields: ...
-    def Forecast(
-        self,
-        frontier: p.Frontier,
-        links: p.Links,
-        yields: p.Yields,
-        column: int,
-        weights: Sequence[float],
-        prior: float,
-        forget: float,
-    ) -> p.Forecast: ...
-    def Hurdle(
-        self,
-        frontier: p.Frontier,
-        links: p.Links,
-        yields: p.Yields,
-        column: int,
-        weights: Sequence[float],
-        prior: float,
-        forget: float,
-        chance: tuple[float, float],
-    ) -> p.Forecast: ...
+    # Leaves.
+    Tournament: Callable[[p.Frontier, int], p.Leaf]
+    Chance: Callable[[p.Frontier, p.Dice], p.Leaf]
+    Wealth: Callable[[p.Signal], p.Leaf]
+    Expectation: Callable[[p.Yields, int], p.Expectation]
+    Foresight: Callable[[p.Forecast], p.Leaf]
+    Regression: Callable[[p.Frontier, Sequence[int]], p.Leaf]
+    Relevance: Callable[
+        [p.Frontier, Sequence[int], Weights | None, p.Feedback | None, int, float], p.Leaf
+    ]
+    Custom: Callable[
+        [p.Frontier, Callable[[p.Numbers], p.Floats], Callable[[p.Floats, float], None]], p.Leaf
+    ]
 
-    # -- leaves --------------------------------------------------------------------------------
+    # Choosers.
+    Single: Callable[[p.Leaf], p.Chooser]
+    Hybrid: Callable[[p.Chooser, p.Chooser, int], p.Chooser]
+    Bandit: Callable[[Choosers, p.Dice, float, int, bool, int], p.Chooser]
+    Thompson: Callable[[Choosers, p.Dice, int, float], p.Chooser]
+    Hedge: Callable[[Choosers, p.Dice, int, p.Frontier, int, float, float], p.Chooser]
+    opinionated: Callable[[p.Leaf], bool]
 
-    def Tournament(self, frontier: p.Frontier, column: int) -> p.Leaf: ...
-    def Chance(self, frontier: p.Frontier, dice: p.Dice) -> p.Leaf: ...
-    def Wealth(self, cash: p.Signal) -> p.Leaf: ...
-    def Expectation(self, yields: p.Yields, column: int) -> p.Expectation: ...
-    def Foresight(self, forecast: p.Forecast) -> p.Leaf: ...
-    def Regression(self, frontier: p.Frontier, columns: Sequence[int]) -> p.Leaf: ...
-    def Relevance(
-        self,
-        frontier: p.Frontier,
-        columns: Sequence[int],
-        given: Sequence[float] | None,
-        feedback: p.Feedback | None,
-        quick: int,
-        share: float,
-    ) -> p.Leaf: ...
-    def Custom(
-        self,
-        frontier: p.Frontier,
-        predict: Callable[[p.Numbers], p.Floats],
-        learn: Callable[[p.Floats, float], None],
-    ) -> p.Leaf: ...
-
-    # -- choosers ------------------------------------------------------------------------------
-
-    def Single(self, leaf: p.Leaf) -> p.Chooser: ...
-    def Hybrid(self, first: p.Chooser, second: p.Chooser, steps: int) -> p.Chooser: ...
-    def Bandit(
-        self,
-        arms: list[p.Chooser],
-        dice: p.Dice,
-        epsilon: float,
-        exploring: int,
-        renewed: bool,
-        leaf_count: int,
-    ) -> p.Chooser: ...
-    def Thompson(
-        self, arms: list[p.Chooser], dice: p.Dice, leaf_count: int, capacity: float
-    ) -> p.Chooser: ...
-    def Hedge(
-        self,
-        arms: list[p.Chooser],
-        dice: p.Dice,
-        leaf_count: int,
-        frontier: p.Frontier,
-        seed: int,
-        rate: float,
-        share: float,
-    ) -> p.Chooser: ...
-    def opinionated(self, leaf: p.Leaf) -> bool: ...
-
-    # -- a whole crawl of a recorded graph -----------------------------------------------------
-
-    def Value(
-        self, kind: int, scores: p.Floats, record_first: p.Numbers, records: p.Numbers
-    ) -> object: ...
-    def replay(
-        self,
-        model: p.Model,
-        value: object,
-        indptr: p.Numbers,
-        seeds: list[int],
-        budget: int,
-        refresh: int,
-        scoring: int = -1,
-    ) -> tuple[p.Numbers, p.Floats, p.Floats, p.Floats]: ...
-    def begin(
-        self, model: p.Model, scores: p.Floats, indptr: p.Numbers, seeds: list[int]
-    ) -> None: ...
-    def follow(
-        self,
-        model: p.Model,
-        scores: p.Floats,
-        values: p.Floats,
-        indptr: p.Numbers,
-        sequence: p.Numbers,
-    ) -> p.Numbers: ...
+    # A whole crawl of a recorded graph.
+    Value: Callable[[int, p.Floats, p.Numbers, p.Numbers], object]
+    replay: Callable[[p.Model, object, p.Numbers, list[int], int, int, int], Replayed]
+    begin: Callable[[p.Model, p.Floats, p.Numbers, list[int]], None]
+    follow: Callable[[p.Model, p.Floats, p.Floats, p.Numbers, p.Numbers], p.Numbers]
 
 
 def compiled() -> bool:
