@@ -1,5 +1,13 @@
-cdef enum:
+cpdef enum:
     OPENED = 256
+    LINK = 1
+    NAVIGATION = 2
+    ASIDE = 4
+    SECTION = 8
+    MAIN = 16
+    TITLE = 32
+    HEADING = 64
+    BEGINS = 128
 
 cdef struct Name:
     unsigned long long key
