@@ -90,7 +90,7 @@ sites = st.tuples(
 
 @pytest.mark.parametrize("engine", ENGINES)
 @given(pages=sites)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_kernels_keep_the_words_that_the_definition_keeps(
     engine: str, pages: list[list[Block]]
 ) -> None:

@@ -31,7 +31,7 @@ else:
     CORES = 3
     ENTERED = 4
 
-from sonde.kernels.text.tokens import tokenise
+from sonde.kernels.text.tokens import plain, tokenise
 
 KEYS = 16_384  # counted of a site after a page, and slots
 SLOTS = 4_096
@@ -57,9 +57,13 @@ class Imprint:
         self.words = tokenise(text, starts, keys, numbers)
         self.size = room
         self.start = starts[: self.words].copy()
-        self.word = keys[: self.words].copy()
+        self.word = plain(keys[: self.words].copy())
         self.number = numbers[: self.words].copy()
-        self.read(self.word, np.ascontiguousarray(pieces), np.ascontiguousarray(nodes))
+        self.read(
+            self.word,
+            plain(np.ascontiguousarray(pieces)),
+            plain(np.ascontiguousarray(nodes)),
+        )
 
     def read(self, keys, pieces, nodes):
         words: cython.Py_ssize_t = self.words
@@ -72,13 +76,13 @@ class Imprint:
         self.node = np.empty(room, dtype=np.intc)
         self.flags = np.empty(room, dtype=np.intc)
         self.linked = np.zeros(room, dtype=np.intc)
-        self.key = np.empty(room, dtype=np.uint64)
+        self.key = plain(np.empty(room, dtype=np.uint64))
         self.parent = np.empty(nodes.shape[0], dtype=np.intc)
-        self.kind = np.empty(nodes.shape[0], dtype=np.uint64)
-        self.ident = np.empty(nodes.shape[0], dtype=np.uint64)
+        self.kind = plain(np.empty(nodes.shape[0], dtype=np.uint64))
+        self.ident = plain(np.empty(nodes.shape[0], dtype=np.uint64))
         self.marks = np.empty(nodes.shape[0], dtype=np.intc)
         self.nodes = nodes.shape[0]
-        path: cython.ulonglong[::1] = np.empty(nodes.shape[0], dtype=np.uint64)
+        path: cython.ulonglong[::1] = plain(np.empty(nodes.shape[0], dtype=np.uint64))
         i: cython.Py_ssize_t
         above: cython.ulonglong
         for i in range(self.nodes):
@@ -157,10 +161,10 @@ class Imprint:
                     run_at[runs] = cython.cast(cython.int, i)
                     runs += 1
         self.parts = parts
-        self.part_key = np.array(part_key[:parts])
+        self.part_key = plain(np.array(part_key[:parts]))
         self.part_block = np.array(part_block[:parts])
         self.runs = runs
-        self.run_key = np.array(run_key[:runs])
+        self.run_key = plain(np.array(run_key[:runs]))
         self.run_at = np.array(run_at[:runs])
 
     def is_linkish(self, block):
@@ -208,7 +212,7 @@ class Site:
                 self.counts.see(page.ident[i])
         self.counts.close()
 
-        slots = np.empty(page.nodes, dtype=np.uint64)
+        slots = plain(np.empty(page.nodes, dtype=np.uint64))
         repeated = np.zeros(page.words, dtype=np.uint8)
         self.name_slots(page, slots)
         self.mark(page, repeated)
@@ -376,7 +380,7 @@ class Site:
     def main(self, page, kept):
         """Say of each word of a page whether it is main text."""
         words: cython.Py_ssize_t = page.words
-        slots = np.empty(page.nodes, dtype=np.uint64)
+        slots = plain(np.empty(page.nodes, dtype=np.uint64))
         repeated: cython.uchar[::1] = np.zeros(words, dtype=np.uint8)
         verdicts: cython.uchar[::1] = np.zeros(page.nodes, dtype=np.uint8)
         shown: cython.int[::1] = np.empty(words, dtype=np.intc)

@@ -48,6 +48,11 @@ def is_cut(before, code):
     return mixed(before << 32 | code) % 3 == 0
 
 
+def plain(array):
+    """An array whose items are Python's integers, not NumPy's, where a kernel runs as Python."""
+    return array if cython.compiled else memoryview(array)
+
+
 def tokenise(
     text: bytes,
     starts: cython.int[::1],

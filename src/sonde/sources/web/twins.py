@@ -76,7 +76,8 @@ def _bands(shingles: Shingles) -> Shingles:
     least = np.where(begins < ends, shingles[np.minimum(begins, len(shingles) - 1)], 0)
     empty = np.flatnonzero(begins == ends)
     for number in (*empty[::-1], *empty[::-1]):  # twice: the first bins may be empty too
-        least[number] = least[(number + 1) % _BINS] + _AWAY
+        after = (number + 1) % _BINS
+        least[number : number + 1] = least[after : after + 1] + _AWAY  # wraps, as arrays do
     bands = least.reshape(_BANDS, -1)
     keys = np.arange(_BANDS, dtype=np.uint64)
     for column in bands.T:
