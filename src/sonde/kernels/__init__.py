@@ -28,8 +28,9 @@ makes fingerprints, ``wikidump``, ``wikimarks`` and ``wikitext`` read wikis.
 ``citations``: an ``Expansion`` finds the most cited, ``Recrawl`` keeps up with them.
 
 ``byte`` has the codes of characters, and what kernels ask of bytes: a ``.pxd`` of inline functions,
-and the same as Python. Compiled, no index is checked: whatever a caller or a page could lead out of
-bounds is refused where it comes in, by a ``ValueError``.
+and the same as Python. Compiled, no index is checked: kernels that read texts refuse with a
+``ValueError`` what would lead them out of bounds; those of models, graphs and citations trust the
+rooms that make their arrays.
 
 What a kernel object has learned, and a snapshot keeps, its class declares: ``LEARNED`` names its
 arrays and numbers, ``PARTS`` the kernel objects within it that have learned themselves. A class
