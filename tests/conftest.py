@@ -3,8 +3,15 @@ same examples in every run. ``pytest --hypothesis-profile explore`` looks for ne
 
 from __future__ import annotations
 
+import signal
+
 from hypothesis import settings
 
 settings.register_profile("explore", deadline=None)
 settings.register_profile("same", deadline=None, derandomize=True)
 settings.load_profile("same")
+
+# Whoever starts the tests in the background of a shell has them ignore Ctrl-C, and so would every
+# process that they start: tests of Ctrl-C would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

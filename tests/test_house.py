@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections import defaultdict
 from pathlib import Path
 
@@ -83,3 +84,17 @@ def test_the_glossary_names_what_exists() -> None:
         assert re.search(rf"^(class|def) {name}\b|^{name}\b", source, re.M), (name, file)
     words = [row[0].strip() for row in rows]
     assert words == sorted(words, key=str.lower)
+
+
+def test_the_owners_of_dependencies_are_those_of_the_contracts() -> None:
+    project = tomllib.loads((PACKAGE.parent.parent / "pyproject.toml").read_text())
+    held = {}
+    for contract in project["tool"]["importlinter"]["contracts"]:
+        if contract["name"].endswith(" has its owners"):
+            rooms = {each.partition(" -> ")[0] for each in contract.get("ignore_imports", ())}
+            held[contract["forbidden_modules"][0]] = {
+                room.removeprefix("sonde.").rstrip(".*") for room in rooms
+            }
+    page = (PACKAGE.parent.parent / "docs" / "dependencies.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", page.partition("## Owners")[2], re.M)
+    assert {name: set(re.findall(r"`([\w.]+)`", rooms)) for name, rooms in rows} == held

@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import sqlite3
 import string
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sonde.crawling import Crawl, CrawlResult
+from sonde.net import robots
 from sonde.net.decoding import unpack
 from sonde.net.guard import Guard
 from sonde.net.retries import LONGEST_PAUSE
 from sonde.net.robots import RobotsRecord, RobotsRules
+from sonde.sources.web import pdf
 from sonde.sources.web.traps import template_of
 from sonde.store.journal import storable
 from sonde.store.run import Run
@@ -110,6 +113,92 @@ def reference_shape(segment: str) -> str:
 def test_a_template_is_what_its_definition_says(segment: str) -> None:
     found = template_of(f"https://a.example/{segment}").removeprefix("https://a.example/")
     assert found == reference_shape(segment)
+
+
+def pdf_of_nothing(operators: int, sheets: int) -> bytes:
+    """Pages that share one stream of operators which show nothing."""
+    stream = zlib.compress(b"BT /F1 1 Tf () Tj ET\n" * operators)
+    kids = " ".join(f"{5 + number} 0 R" for number in range(sheets))
+    page = "<< /Type /Page /Parent 2 0 R /Contents 4 0 R /Resources << /Font << /F1 3 0 R >> >> >>"
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {sheets} >>".encode(),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        b"<< /Length %d /Filter /FlateDecode >>\nstream\n%s\nendstream" % (len(stream), stream),
+        *[page.encode()] * sheets,
+    ]
+    body = b"%PDF-1.4\n"
+    for number, each in enumerate(objects, 1):
+        body += b"%d 0 obj\n%s\nendobj\n" % (number, each)
+    return body + b"trailer << /Root 1 0 R >>\n%%EOF\n"
+
+
+def test_a_pdf_that_takes_for_ever_keeps_nobody_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pypdf")
+    monkeypatch.setattr(pdf, "MAX_SECONDS", 1)
+    bomb = pdf_of_nothing(100_000, 200)
+    assert len(bomb) < 60_000
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if request.path.endswith(".pdf"):
+            return web.Response(body=bomb, content_type="application/pdf")
+        return html(f"{prose(len(request.path))} tide <a href={request.path}x>tide</a>")
+
+    with Site(answer, hosts=2) as site:
+        seeds = [site.url("/tide.pdf", 2), site.url("/", 1)]
+        run = tmp_path / "run"
+        result = crawled(Crawl(seeds, path=run, budget=30, scope="host", **POLITE))
+        assert result.stop_reason == "budget"
+        assert result.visits == 27  # all but two robots.txt and the file
+    rows = sqlite3.connect(run / "run.sqlite").execute("SELECT number, reason, settled FROM leases")
+    last = sorted(rows, key=lambda row: row[2])[-1]
+    assert last[:2] == (1, "unreadable")  # asked first, and given up last
+
+
+PATHS = st.text("ab/*$", min_size=1, max_size=6).map(lambda path: "/" + path)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["Allow", "Disallow"]), PATHS), max_size=12),
+    st.text("ab/", max_size=8),
+)
+def test_rules_that_are_cut_allow_nothing_more(rules: list[tuple[str, str]], path: str) -> None:
+    text = "User-agent: *\n" + "".join(f"{word}: {rule}\n" for word, rule in rules)
+    url = f"https://a.example/{path}"
+    whole = RobotsRecord("https://a.example", "rules", text, 0.0, 1.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(robots, "_MANY", -1)
+        patch.setattr(robots, "_MOST_PATTERNS", 3)
+        cut = RobotsRules()
+        assert cut.many(whole)
+        allowed = cut.allowed(whole, url)
+    patterns = sum("*" in rule or "$" in rule for _, rule in rules)
+    if patterns <= 3:
+        assert allowed == RobotsRules().allowed(whole, url)
+    kept = [word for word, rule in rules if "*" in rule or "$" in rule][3:]
+    if allowed and "Disallow" in kept:  # no prefix of what is forbidden was let through
+        starts = [rule.split("*")[0].split("$")[0] for word, rule in rules if word == "Disallow"]
+        longest = max((len(s) for s in starts if f"/{path}".startswith(s)), default=0)
+        assert longest == 0 or any(word == "Allow" for word, _ in rules)
+
+
+def test_many_rules_are_asked_for_visits_alone(tmp_path: Path) -> None:
+    rules = "User-agent: *\nDisallow: /secret\n" + "".join(
+        f"Disallow: /p{number}*abc*\n" for number in range(20_000)
+    )
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if request.path == "/robots.txt":
+            return web.Response(text=rules)
+        links = " ".join(f"<a href=/secret{number}>tide</a>" for number in range(5))
+        return html(f"{prose(len(request.path))} tide {links} <a href={request.path}x>tide</a>")
+
+    with Site(answer) as site:
+        result = crawled(Crawl(site.url("/"), path=tmp_path / "run", budget=5, **POLITE))
+        assert (result.stop_reason, result.visits) == ("budget", 4)
+        assert not [path for path in site.counts if path.startswith("/secret")]
 
 
 # -- numbers that poison ----------------------------------------------------------

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import sonde
+import sonde.crawling
 from docs.pages import ROOT, Block, blocks, commands, matches, pages, run_page
 from sonde import cli, crawling, explorer, link_columns, testing
 from sonde.crawling.events import STOPS
@@ -141,6 +142,12 @@ def test_public_names_are_explained_with_their_parameters(room: ModuleType) -> N
                 assert re.search(rf"\b{member}\b", sections[name]), f"{name}.{member}"
 
 
+def test_every_name_of_a_live_crawl_is_in_the_reference() -> None:
+    page = (DOCS / "reference" / "api.md").read_text(encoding="utf-8")
+    for name in sonde.crawling.__all__:
+        assert re.search(rf"^###.*`{name}`|`{name}`", page, flags=re.MULTILINE), name
+
+
 def _members(thing: type[Any]) -> list[str]:
     return [
         name
@@ -163,7 +170,7 @@ def test_every_dependency_is_explained() -> None:
         *project["project"]["dependencies"],
         *(each for extra in project["project"]["optional-dependencies"].values() for each in extra),
     ]
-    page = (DOCS / "dependencies.md").read_text(encoding="utf-8")
+    page = (DOCS / "dependencies.md").read_text(encoding="utf-8").partition("## Owners")[0]
     explained = set(re.findall(r"^\| `([^`]+)` \|", page, flags=re.MULTILINE))
     wanted = {re.split(r"[\[<>=!~; ]", each)[0] for each in requirements} - {"sonde"}
     assert wanted == explained
@@ -197,7 +204,7 @@ _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)|(?:src|href)=\"([^\"]+)\"")
 
 
 def linked_pages() -> list[Path]:
-    return [*pages(), ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+    return [*pages(), *(ROOT / f"{name}.md" for name in ("CONTRIBUTING", "CHANGELOG", "SECURITY"))]
 
 
 @pytest.mark.parametrize("page", linked_pages(), ids=lambda page: str(page.relative_to(ROOT)))

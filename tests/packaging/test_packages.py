@@ -74,16 +74,8 @@ def test_the_sources_hold_what_a_build_needs(sources: Path) -> None:
 
 def wheel(sources: Path, folder: Path, **env: str) -> Path:
     """The wheel that pip makes of the sources."""
-    words: list[str | Path] = [
-        "-m",
-        "pip",
-        "wheel",
-        "--no-deps",
-        "--no-build-isolation",
-        "--wheel-dir",
-        folder,
-    ]
-    run(sys.executable, *words, sources, cwd=folder, **env)
+    words = ["-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir"]
+    run(sys.executable, *words, folder, sources, cwd=folder, **env)
     (made,) = folder.glob("sonde-*.whl")
     return made
 
@@ -91,8 +83,8 @@ def wheel(sources: Path, folder: Path, **env: str) -> Path:
 def installed(made: Path, folder: Path) -> Path:
     """The Python of a new environment in which a wheel was installed, without a compiler."""
     python = environment(folder / "env")
-    words: list[str | Path] = ["-m", "pip", "install", "--no-index", "--no-deps", made]
-    run(python, *words, cwd=folder, CC=str(folder / "absent"))
+    words = ["-m", "pip", "install", "--no-index", "--no-deps"]
+    run(python, *words, made, cwd=folder, CC=str(folder / "absent"))
     return python
 
 

@@ -44,7 +44,7 @@ _NOWHERE = (None, None)
 CHECKPOINT_EVERY = 5_000
 """Visits between two checkpoints: telling that many takes a good part of a second."""
 
-_GROWN_BY = 16  # a later one is due when the run has grown by this part: their cost stays a share
+_GROWN_BY = 20  # a later one is due when the run has grown by this part: their cost stays a share
 
 
 class Logbook:

@@ -115,9 +115,17 @@ class Nodes:
             self._older[number] = self._row(number).group or None
         return self._older[number]
 
-    def new_group(self, number: int) -> Group:
-        """The group of a node where it is new: it is told with the links by which it was found."""
-        return self._new[number - self._base] if number >= self._base else None
+    def called(self, numbers: Sequence[int]) -> Sequence[Node]:
+        """What nodes are called."""
+        return [self.names[number] for number in numbers] if self._named else numbers
+
+    def new_groups(self, numbers: Sequence[int]) -> list[Group] | None:
+        """The groups of those nodes that are new: they are told with the links by which nodes are
+        found. ``None`` where none of them is."""
+        base = self._base
+        if max(numbers, default=-1) < base:
+            return None
+        return [self._new[number - base] if number >= base else None for number in numbers]
 
     def lease(self, row: LeaseRow) -> Lease:
         """A lease as it was given."""
@@ -165,9 +173,9 @@ def _links(row: LogRow, entry: Entry, nodes: Nodes) -> LinkColumns:
             for key, told in zip(keys, unpack_measures(row.places), strict=True)
         ]
     return LinkColumns(
-        [nodes.names[target] for target in targets],
+        nodes.called(targets),
         np.frombuffer(row.scores or b"", dtype="<f8").tolist(),
-        [nodes.new_group(target) for target in targets],
+        nodes.new_groups(targets),
         unpack_words(row.words, len(targets)) if row.words else None,
         places,
     )
@@ -328,10 +336,11 @@ def moments(
     have ranks, because a rank looks at the whole frontier.
     """
     explorer = explorer_of_run(run)
+    explorer.driver.call_by_numbers()
     found: list[Moment] = []
     changed: int | None = None
     try:
-        nodes = Nodes(run.database, grouped=explorer.driver.grouped, named=False)
+        nodes = Nodes(run.database, grouped=explorer.driver.reads_times, named=False)
         parts = Parts(explorer)
         since = 0 if from_start else parts.restore(run, nodes, before)
         restored = explorer.visits

@@ -44,6 +44,12 @@ class DriverView:
         """The node of a number."""
         return self.register.node(number)
 
+    def call_by_numbers(self) -> None:
+        """Call nodes by their numbers, in an explorer that has seen none: who tells a log again to
+        look at the model needs no names."""
+        self.register = self._state.register = NumberRegister()
+        self.number_of = self.register.get
+
     def group_of(self, number: int) -> Group:
         """The group of the node with this number."""
         return self._state.group_of(number)
@@ -189,8 +195,7 @@ class DriverView:
                 f"the snapshot was taken with {facts['estimator']}, not {state.estimator}"
             )
         snapshot.give_back(state.model, arrays)
-        for node in islice(nodes, facts["nodes"]):
-            state.register.number(node)
+        state.register.number_all(list(islice(nodes, facts["nodes"])))
         for group in facts["groups"]:
             state.group_number(group)
         state.domains.update({key: number for number, key in enumerate(facts["domains"])})
@@ -210,3 +215,35 @@ class DriverView:
                 lease["node"], Spend(**lease["held"]), lease["leaf"], features
             )
         return True
+
+
+class NumberRegister:
+    """A register of nodes that are called by their numbers."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def find(self, node: Node) -> int:
+        """The number of a node, -1 for one that has none."""
+        return node if isinstance(node, int) and 0 <= node < self._count else -1
+
+    def get(self, node: Node) -> int | None:
+        """The number of a node, ``None`` for one that has none."""
+        return None if self.find(node) < 0 else self.find(node)
+
+    def number(self, node: Node) -> int:
+        """The number of a node, which is the next one if it had none."""
+        return self.number_all([node])[0]
+
+    def number_all(self, nodes: Sequence[Node]) -> list[int]:
+        """The numbers of nodes: themselves."""
+        numbers: list[int] = list(nodes)  # type: ignore[arg-type]
+        self._count = max(self._count, max(numbers, default=-1) + 1)
+        return numbers
+
+    def node(self, number: int) -> Node:
+        """The node of a number."""
+        return number

@@ -324,6 +324,17 @@ class Hosts:
             return record.verdict == "allow"
         return self.rules.allowed(record, url)
 
+    def forbidden(self, url: str, name: str, now: float) -> bool:
+        """Whether it is known already, at little cost, that a URL may not be fetched: what is asked
+        for every link of a page. Where there are many rules, it is left to the visit to ask."""
+        host = self._hosts.get(name)
+        if host is None or host.robots is None:
+            return False
+        record = host.robots.get(_scheme(url))
+        if record is None or self.rules.many(record):
+            return False
+        return self.allowed(url, name, now) is False
+
     def robots_of(self, origin: str, name: str) -> RobotsRecord | None:
         """What is known of the robots.txt of an origin of a host, fresh or not."""
         host = self._hosts.get(name)

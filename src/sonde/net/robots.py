@@ -32,6 +32,8 @@ TTL = 24 * 3600.0
 UNREACHABLE_TTL = 3600.0
 
 _UNAVAILABLE = frozenset(("too-many-redirects", "redirect-loop", "bad-redirect", "bad-encoding"))
+_MANY = 300  # rules: to ask so many takes as long as to read the link
+_MOST_PATTERNS = 2_000
 _MOST_PARSED = 4_096
 _MOST_ANSWERS = 8_192
 
@@ -77,11 +79,12 @@ def _no_rules(problem: FetchProblem) -> bool:
 class _Parsed:
     """Parsed rules and the answers that they gave, by URL."""
 
-    __slots__ = ("_agent", "_answers", "_parsed", "record")
+    __slots__ = ("_agent", "_answers", "_parsed", "many", "record")
 
     def __init__(self, record: RobotsRecord, agent: str) -> None:
         self.record = record
-        self._parsed = Protego.parse(record.text)
+        self.many = record.text.lower().count("allow") > _MANY
+        self._parsed = Protego.parse(_bounded(record.text) if self.many else record.text)
         self._agent = agent
         self._answers: dict[str, bool] = {}
 
@@ -117,6 +120,26 @@ def _seconds(amount: float, requests: float) -> float:
     return min(seconds, LONGEST_PAUSE) if seconds > 0 else 0.0  # nor is it "nan"
 
 
+def _bounded(text: str) -> str:
+    """The rules with no more patterns than can be asked for every visit: one is matched against the
+    whole URL, and a file has room for 29,000. Of the rest what comes before the first ``*`` counts
+    where it forbids, and nothing where it allows: more is forbidden so, nothing more is allowed."""
+    patterns = 0
+    lines = []
+    for line in text.splitlines():
+        name, colon, path = line.partition(":")
+        start = path.partition("*")[0].partition("$")[0]
+        word = name.strip().lower()
+        if colon and word in ("allow", "disallow") and start != path:
+            patterns += 1
+            if patterns > _MOST_PATTERNS:
+                if word == "disallow":
+                    lines.append(f"{name}:{start.rstrip() or ' /'}")
+                continue
+        lines.append(line)
+    return "\n".join(lines)
+
+
 class RobotsRules:
     """Answers by the rules that records hold. Rules are parsed when they are first asked; those
     asked last stay parsed."""
@@ -130,6 +153,10 @@ class RobotsRules:
         if record.verdict != "rules":
             return record.verdict == "allow"
         return self._of(record).allowed(url)
+
+    def many(self, record: RobotsRecord) -> bool:
+        """Whether the rules are so many that they are asked for visits, and not for every link."""
+        return record.verdict == "rules" and self._of(record).many
 
     def delay(self, record: RobotsRecord) -> float | None:
         """The delay in seconds that the rules ask for."""

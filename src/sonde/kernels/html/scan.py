@@ -25,10 +25,11 @@ else:
 
     OPENED = 256  # on the stack: this and the number of the anchor
 
-    # The hash of a name in small letters, and where it ends; of an attribute, the hash of its name,
-    # from where to where its value is, and what comes after it.
+    # Of a name the hash in small letters, and where it ends; of an attribute the hash of its name,
+    # from where to where its value is, and what comes after it; of a start tag what it says.
     Name = namedtuple("Name", "key stop")
     Attribute = namedtuple("Attribute", "key value end after")
+    Tag = namedtuple("Tag", "end closed hidden href href_end rel rel_end")
 
 HREF = cython.declare(cython.ulonglong, hash_of(b"href"))
 SRC = cython.declare(cython.ulonglong, hash_of(b"src"))
@@ -319,6 +320,52 @@ def fragment_of(
     return href
 
 
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def start_tag(
+    codes: cython.const[cython.uchar][::1],
+    end: cython.longlong,
+    frame: cython.bint,
+    skipping: cython.bint,
+) -> Tag:
+    """The start tag whose name ends here: its attributes are read, unless it is skipped."""
+    size: cython.longlong = codes.shape[0]
+    attribute: Attribute
+    closed: cython.bint = False
+    hidden: cython.bint = False
+    href: cython.longlong = -1
+    href_end: cython.longlong = 0
+    rel: cython.longlong = -1
+    rel_end: cython.longlong = 0
+    while end < size and codes[end] != byte.GREATER:
+        if byte.is_blank(codes[end]):
+            end += 1
+            continue
+        if codes[end] == byte.SLASH:
+            closed = end + 1 < size and codes[end + 1] == byte.GREATER
+            end += 1
+            continue
+        attribute = attribute_at(codes, end)
+        end = attribute.after
+        if skipping:
+            pass
+        elif attribute.key == HREF or attribute.key == SRC:
+            if (attribute.key == SRC) == frame and href < 0:
+                href = attribute.value
+                href_end = attribute.end
+        elif attribute.key == REL:
+            if rel < 0:
+                rel = attribute.value
+                rel_end = attribute.end
+        elif attribute.key == HIDDEN:
+            hidden = True
+        elif attribute.key == ARIA_HIDDEN:
+            hidden = hidden or is_true(codes, attribute)
+    return Tag(end, closed, hidden, href, href_end, rel, rel_end)
+
+
 def scan(
     codes: cython.const[cython.uchar][::1],
     elements: Names,
@@ -369,20 +416,14 @@ def scan(
     note: cython.int = 0
     scripts: cython.int = 0
     cut: cython.bint = False
-    hidden: cython.bint
     ends: cython.bint
-    closed: cython.bint
     code: cython.uint
     point: cython.uint
     name: Name
-    attribute: Attribute
+    tag: Tag
     action: cython.int
     what: cython.int
     top: cython.int
-    href: cython.longlong
-    href_end: cython.longlong
-    rel: cython.longlong
-    rel_end: cython.longlong
     with cython.nogil:
         while at < size:
             code = codes[at]
@@ -466,40 +507,13 @@ def scan(
                 continue
 
             what = action & tags.ACTION
-            hidden = closed = False
-            href = rel = -1
-            href_end = rel_end = 0
-            end = name.stop
-            while end < size and codes[end] != byte.GREATER:
-                if byte.is_blank(codes[end]):
-                    end += 1
-                    continue
-                if codes[end] == byte.SLASH:
-                    closed = end + 1 < size and codes[end + 1] == byte.GREATER
-                    end += 1
-                    continue
-                attribute = attribute_at(codes, end)
-                end = attribute.after
-                if skipping:
-                    pass
-                elif attribute.key == HREF or attribute.key == SRC:
-                    if (attribute.key == HREF) == (what != tags.FRAME) and href < 0:
-                        href = attribute.value
-                        href_end = attribute.end
-                elif attribute.key == REL:
-                    if rel < 0:
-                        rel = attribute.value
-                        rel_end = attribute.end
-                elif attribute.key == HIDDEN:
-                    hidden = True
-                elif attribute.key == ARIA_HIDDEN:
-                    hidden = hidden or is_true(codes, attribute)
-            at = end + 1
+            tag = start_tag(codes, name.stop, what == tags.FRAME, skipping)
+            at = tag.end + 1
 
             top = 0
             if skipping:
                 pass
-            elif hidden or what == tags.SKIP:
+            elif tag.hidden or what == tags.SKIP:
                 if not action & tags.VOID:
                     skipping = True
                     top = tags.SKIP
@@ -507,17 +521,17 @@ def scan(
                 gap = content_gap = True
                 top = tags.BLOCK
             elif what == tags.ANCHOR or what == tags.FRAME:
-                if 0 <= href < href_end and codes[href] != byte.NUMBER_SIGN:
+                if 0 <= tag.href < tag.href_end and codes[tag.href] != byte.NUMBER_SIGN:
                     if anchor == anchors.shape[0]:
                         cut = True
                     else:
-                        href_end = fragment_of(codes, href, href_end)
-                        anchors[anchor, 0] = cython.cast(cython.int, href)
-                        anchors[anchor, 1] = cython.cast(cython.int, href_end)
+                        end = fragment_of(codes, tag.href, tag.href_end)
+                        anchors[anchor, 0] = cython.cast(cython.int, tag.href)
+                        anchors[anchor, 1] = cython.cast(cython.int, end)
                         anchors[anchor, 2] = cython.cast(cython.int, characters_so_far)
                         anchors[anchor, 3] = cython.cast(cython.int, characters_so_far)
-                        anchors[anchor, 4] = cython.cast(cython.int, rel)
-                        anchors[anchor, 5] = cython.cast(cython.int, rel_end)
+                        anchors[anchor, 4] = cython.cast(cython.int, tag.rel)
+                        anchors[anchor, 5] = cython.cast(cython.int, tag.rel_end)
                         anchors[anchor, 6] = cython.cast(cython.int, length)
                         top = OPENED + anchor
                         anchor += 1
@@ -532,7 +546,7 @@ def scan(
             elif what == tags.NOTE or what == tags.TITLE or what == tags.ROOT:
                 if note < notes.shape[0]:
                     notes[note, 0] = cython.cast(cython.int, start)
-                    notes[note, 1] = cython.cast(cython.int, end)
+                    notes[note, 1] = cython.cast(cython.int, tag.end)
                     note += 1
                 if what == tags.TITLE:
                     skipping = True
@@ -544,7 +558,7 @@ def scan(
                 scripts += 1
                 skipping = True
                 top = tags.SKIP
-            if not (action & tags.VOID or closed):
+            if not (action & tags.VOID or tag.closed):
                 stack[depth] = top
                 depth += 1
                 if action & tags.RAW:

@@ -39,6 +39,7 @@ cdef class Navigation(Signal):
     cdef long long queued
 
     cdef void reserve_visits(self, int visits)
+    cdef void reserve_queue(self)
     cdef int divisor(self, int visit) noexcept
     cdef void enqueue(self, int visit)
     cdef void push(self, int visit)

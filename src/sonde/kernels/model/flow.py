@@ -281,11 +281,13 @@ class Navigation(Signal):
             self.inflow = grown(self.inflow, nodes, 0.0)
 
     def reserve_visits(self, visits):
-        if visits > self.share.shape[0]:
-            self.share = grown(self.share, visits, 0.0)
-            self.residual = grown(self.residual, visits, 0.0)
-            self.shown = grown(self.shown, visits, 0.0)
-            self.waiting = grown(self.waiting, visits, 0)
+        self.share = grown(self.share, visits, 0.0)
+        self.residual = grown(self.residual, visits, 0.0)
+        self.shown = grown(self.shown, visits, 0.0)
+        self.waiting = grown(self.waiting, visits, 0)
+
+    def reserve_queue(self):
+        self.queue = grown(self.queue, self.queued + 1, 0)
 
     def divisor(self, visit):
         return max(1, self.indegree[self.links.node[visit]])
@@ -294,7 +296,7 @@ class Navigation(Signal):
         if self.waiting[visit]:
             return
         if self.queued == self.queue.shape[0]:
-            self.queue = grown(self.queue, self.queued + 1, 0)
+            self.reserve_queue()
         self.waiting[visit] = 1
         self.queue[self.queued] = visit
         self.queued += 1
@@ -306,7 +308,8 @@ class Navigation(Signal):
         other: cython.int
         visit: cython.int = links.visits - 1
         total: cython.double = 0.0
-        self.reserve_visits(links.visits)
+        if links.visits > self.share.shape[0]:
+            self.reserve_visits(links.visits)
         self.tolerance = max(self.tolerance, self.precision * score)
         self.queued = 0
         for link in range(start, end):

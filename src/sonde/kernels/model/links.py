@@ -162,11 +162,10 @@ class Links:
 
     def reserve_visits(self):
         """Make room for one more visit."""
-        if self.visits >= self.node.shape[0]:
-            self.node = grown(self.node, self.visits + 1, 0)
-            self.beta = grown(self.beta, self.visits + 1, 0.0)
-            self.first = grown(self.first, self.visits + 1, 0)
-            self.last = grown(self.last, self.visits + 1, 0)
+        self.node = grown(self.node, self.visits + 1, 0)
+        self.beta = grown(self.beta, self.visits + 1, 0.0)
+        self.first = grown(self.first, self.visits + 1, 0)
+        self.last = grown(self.last, self.visits + 1, 0)
 
     def append(self, targets, alphas, words=()):
         """Write the links of one visit, and the words of each as bytes, two a word; the position
@@ -222,7 +221,8 @@ class Links:
     def visited(self, node, score, start, end):
         if not self.remember:
             return
-        self.reserve_visits()
+        if self.visits >= self.node.shape[0]:
+            self.reserve_visits()
         self.node[self.visits] = node
         self.beta[self.visits] = score
         self.first[self.visits] = start

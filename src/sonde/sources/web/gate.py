@@ -119,7 +119,7 @@ class UrlGate:
             return "too-deep"
         if self._traps.verdict(url, group) is not None:
             return "trap"
-        if self._hosts.allowed(url, group, now) is False:
+        if self._hosts.forbidden(url, group, now):
             return "robots"
         return self._hosts.exhausted(group)
 

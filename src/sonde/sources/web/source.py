@@ -296,7 +296,12 @@ class WebSource:
             access.store(answer)
             return self._problem(url, answer)
         began = time.monotonic()
-        found = read_response(answer)
+        found: Page | Feed | Failure
+        if answer.media_type == "application/pdf":
+            page = await pdf.read_pdf_meanwhile(answer.body, answer.url)
+            found, began = page or Failure("unreadable"), time.monotonic()
+        else:
+            found = read_response(answer)
         if isinstance(found, Page) and found.needs_script and self._renderer is not None:
             found = await self._rendered(self._renderer, answer, found)
             began = time.monotonic()
