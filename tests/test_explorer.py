@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -345,7 +345,7 @@ def test_what_was_forgotten_is_left_out_of_columns_too() -> None:
 
 def test_a_part_of_ones_own_cannot_be_captured() -> None:
     class Mine:
-        features = ("deg",)
+        features: Sequence[str] = ("deg",)
 
         def predict(self, features: Floats) -> Floats:
             return np.asarray(features[:, 0])
