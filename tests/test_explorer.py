@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,8 +17,10 @@ from exactness import reference
 from exactness.test_sequences import graph_of, worlds
 from sonde.explorer import driver_view
 from sonde.link_columns import LinkColumns, UrlPlace
+from sonde.protocols import Floats
 from sonde.records import Failure, Lease, Link, Skip, Spend, Visit
 from sonde.simulation import recorded_visits
+from sonde.store.forgetting import Forgotten
 
 SPECS = [
     "n",
@@ -300,6 +302,61 @@ def test_columns_of_different_lengths_are_refused_before_anything_changes() -> N
         explorer.tell(lease, Visit(1.0, LinkColumns(["b", "c"], [0.0, 1.0], words=[b"xy"])))
     assert explorer.driver.known == 1
     assert explorer.tell(lease, Visit(1.0, LinkColumns(["b", "c"], [0.0, 1.0]))) == 1.0
+
+
+COLUMNS = st.lists(
+    st.tuples(
+        st.sampled_from("abc"),
+        st.sampled_from([0.0, 0.5]),
+        st.sampled_from("gh"),
+        st.sampled_from([b"", b"xy"]),
+        st.sampled_from([None, UrlPlace("d", "b", 0.5)]),
+    ),
+    max_size=5,
+)
+
+
+@given(rows=COLUMNS, start=st.integers(-6, 6), end=st.integers(-6, 6))
+def test_columns_are_a_sequence_of_links(rows: list[tuple[Any, ...]], start: int, end: int) -> None:
+    columns = LinkColumns(*map(list, zip(*rows, strict=True))) if rows else LinkColumns([], [])
+    links = [Link(*row[:3]) for row in rows]
+    assert list(columns) == links
+    assert len(columns) == len(links)
+    assert [columns[place] for place in range(len(columns))] == links
+    part = columns[start:end]
+    assert list(part) == links[start:end]
+    assert list(part.words or ()) == [row[3] for row in rows[start:end]]
+    assert list(part.places or ()) == [row[4] for row in rows[start:end]]
+    bare = LinkColumns(columns.targets, columns.scores)
+    assert list(bare) == [Link(*row[:2]) for row in rows]
+
+
+def test_what_was_forgotten_is_left_out_of_columns_too() -> None:
+    forgotten = Forgotten("salt")
+    forgotten = Forgotten("salt", [forgotten.digest("b")])
+    words, places = [b"aa", b"bb", b"cc"], [UrlPlace(name, "") for name in "abc"]
+    links = LinkColumns(["a", "b", "c"], [1.0, 2.0, 3.0], None, words, places)
+    left = forgotten.left_out(Visit(0.0, links))
+    assert isinstance(left, Visit)
+    assert left.links == LinkColumns(
+        ["a", "c"], [1.0, 3.0], None, [b"aa", b"cc"], [places[0], places[2]]
+    )
+
+
+def test_a_part_of_ones_own_cannot_be_captured() -> None:
+    class Mine:
+        features: Sequence[str] = ("deg",)
+
+        def predict(self, features: Floats) -> Floats:
+            return np.asarray(features[:, 0])
+
+        def learn(self, features: Floats, gain: float) -> None: ...
+
+    assert sonde.Explorer(Mine()).driver.capture() is None
+    assert sonde.Explorer("n", objective=Shrinking()).driver.capture() is None
+    tuples = sonde.Explorer("n", grouped=True)
+    tuples.add_seeds([Link("a", group=("of", "two"))])
+    assert tuples.driver.capture() is None
 
 
 @pytest.mark.parametrize("score", [-1.0, math.nan, math.inf])

@@ -13,6 +13,7 @@ import sonde
 from sonde.errors import EstimatorError, SpecError
 from sonde.estimators import UrlSignificance, estimator_from
 from sonde.link_columns import LinkColumns, UrlPlace
+from sonde.link_words import link_words
 from sonde.protocols import Floats
 from sonde.records import Failure, Link, Visit
 from sonde.testing import check_estimator
@@ -98,6 +99,51 @@ def test_links_without_places_are_taken_as_they_are() -> None:
     visit(explorer, 1.0, ("x", None), link(f"{A}0"), ("y", None))
     assert [visit(explorer, 1.0), visit(explorer, 0.0), visit(explorer, 2.0)]
     assert explorer.stop_reason == "frontier"
+
+
+def test_links_with_urls_are_measured_as_told() -> None:
+    """Repeats count, a link of the page to itself does not, and spellings of one URL are one."""
+    explorer = sonde.Explorer("url:rfu=1", budget=9)
+    explorer.add_seeds(["home"])
+    urls = [f"{A}0", "http://S.example/a/0#top", "http://t.example/"]
+    (lease,) = explorer.ask()
+    links = [Link(name, url=url) for name, url in zip("xxy", urls, strict=True)]
+    explorer.tell(lease, Visit(0.0, [*links, Link("home", url=f"{A}home"), Link("z")]))
+    told = explorer.driver.told.places
+    assert told is not None
+    x, again, y, home, z = told
+    assert x == again == UrlPlace("s.example", A, 1 / 2 / 2, 1 / 2 / 2, 1)
+    assert y == UrlPlace("t.example", "http://t.example/", 1 / 2 / 2, 1 / 2 / 2, 0)
+    assert home is z is None
+    assert estimate(explorer, "x") == estimate(explorer, "y") == 0.25
+
+
+def test_what_is_no_url_is_refused_before_anything_changes() -> None:
+    explorer = sonde.Explorer("url", budget=9)
+    explorer.add_seeds(["home"])
+    (lease,) = explorer.ask()
+    with pytest.raises(sonde.InputError, match="visit of 'home': 'http://' is not a URL"):
+        explorer.tell(lease, Visit(0.0, [Link("x", url="http://")]))
+    assert explorer.driver.known == 1
+    explorer.tell(lease, Visit(0.0, [Link("x", url="x/y"), Link("y", text="no URL at all")]))
+    assert explorer.frontier_size == 2
+
+
+def test_texts_lead_as_their_words_do() -> None:
+    plain, prepared = (sonde.Explorer("auto", budget=40, seed=3) for _ in range(2))
+    for explorer in (plain, prepared):
+        explorer.add_seeds(["0"])
+    for _ in range(40):
+        (lease,), (same,) = plain.ask(), prepared.ask()
+        assert lease == same
+        number = int(str(lease.node))
+        targets = [str(target) for target in range(3 * number + 1, 3 * number + 6)]
+        texts = [f"tide {int(target) % 4}0" if int(target) % 3 else "" for target in targets]
+        links = [Link(target, text=text) for target, text in zip(targets, texts, strict=True)]
+        words = [link_words(text) for text in texts]
+        score = float(number % 4 == 1)
+        plain.tell(lease, Visit(score, links))
+        prepared.tell(same, Visit(score, LinkColumns(targets, [0.0] * 5, words=words)))
 
 
 # -- round-trip times ------------------------------------------------------------------------------

@@ -174,8 +174,11 @@ class Exploration:
         if self.model.places is not None and any(urls):
             from sonde.url_measures import places_of  # it reads the list of public suffixes
 
+            others = [
+                url if target != node else None for target, url in zip(targets, urls, strict=True)
+            ]
             try:
-                places = places_of(urls, self._domain_of)
+                places = places_of(others, self._domain_of)
             except InputError as error:
                 raise InputError(f"visit of {node!r}: {error}") from None
         return LinkColumns(targets, scores, groups, words, places)
