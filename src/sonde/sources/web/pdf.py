@@ -7,7 +7,6 @@ is done by a process of its own (``pdf_reader``), which is killed when it takes 
 
 from __future__ import annotations
 
-import asyncio
 import json
 import subprocess
 import sys
@@ -44,6 +43,8 @@ async def read_pdf_meanwhile(body: bytes, url: str) -> Page | None:
     """The same, while the event loop goes on."""
     if not available():
         return None
+    import asyncio  # whoever exports a run reads PDF files without it
+
     process = await asyncio.create_subprocess_exec(
         *_command(),
         stdin=subprocess.PIPE,
