@@ -164,6 +164,7 @@ def test_a_snapshot_of_another_form_is_passed_over(monkeypatch: pytest.MonkeyPat
     assert same(kept(two), fresh)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(data=st.data(), world=worlds(), spec=st.sampled_from(SPECS), seed=st.integers(0, 3))
 def test_a_retold_log_and_a_snapshot_go_on_alike(
@@ -195,6 +196,7 @@ def test_a_retold_log_and_a_snapshot_go_on_alike(
     assert original.stop_reason == retold.stop_reason == restored.stop_reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", ["n", "lnh", "opic", "bfs", "ne2", "nr:exact", "auto"])
 @settings(max_examples=60, deadline=None)
 @given(data=st.data(), world=worlds(30), seed=st.integers(0, 3))

@@ -51,6 +51,7 @@ def test_never_one_over(budget: int, concurrency: int) -> None:
         assert result.requests >= budget - 1
 
 
+@pytest.mark.slow
 def test_bytes_are_held_before_they_come_and_cut_at_the_limit() -> None:
     async def big(request: web.Request) -> web.StreamResponse:
         if request.path == "/robots.txt":

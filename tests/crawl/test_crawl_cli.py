@@ -156,6 +156,7 @@ sys.exit(args.run(args))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("presses", [1, 2])
 def test_control_c_leaves_a_run_that_resumes(tmp_path: Path, presses: int) -> None:
     import asyncio
@@ -197,6 +198,7 @@ def test_control_c_leaves_a_run_that_resumes(tmp_path: Path, presses: int) -> No
         assert before < site.total <= before + 20
 
 
+@pytest.mark.slow
 def test_the_demo_needs_no_network(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("demo", "--budget", "25", "-o", str(tmp_path)) == 0
     out = capsys.readouterr().out

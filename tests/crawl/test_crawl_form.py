@@ -35,6 +35,7 @@ def facts_of(folder: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["get", "post"])
 def test_a_form_is_found_and_siphoned(
     text: list[tuple[str, str]], tmp_path: Path, method: str
@@ -115,6 +116,7 @@ def test_the_size_is_estimated_as_the_crawl_goes(
     assert "keywords" in out
 
 
+@pytest.mark.slow
 def test_killed_and_resumed(text: list[tuple[str, str]], tmp_path: Path) -> None:
     engine = Engine(text)
     folder = tmp_path / "run"

@@ -73,6 +73,7 @@ def state(explorer: Explorer, picks: int = 40) -> object:
     return seen, account.spent, account.budget, following
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("concurrency", [1, 16])
 @pytest.mark.parametrize("estimator", ["auto", "hybrid[ne,lnh,50]", "mab:eps=0.2[n,e,ne,deg]"])
 def test_killed_at_many_points(tmp_path: Path, concurrency: int, estimator: str) -> None:
@@ -128,6 +129,7 @@ def _told_again(folder: Path) -> object:
         begun.run.journal.let_go()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("checkpoints", [False, True])
 def test_the_log_gives_the_state_that_wrote_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checkpoints: bool
@@ -251,6 +253,7 @@ class Recorded:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("estimator", "plain"),
     [
@@ -351,6 +354,7 @@ except StoreError as error:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pages", ["pages", "no-pages"])
 def test_a_full_disk_damages_nothing(tmp_path: Path, pages: str) -> None:
     folder = tmp_path / "run"

@@ -224,6 +224,7 @@ def test_transient_errors_are_tried_again_a_few_times() -> None:
         assert site.counts["/flaky"] == site.counts["/dead"] == 3
 
 
+@pytest.mark.slow
 def test_a_trap_eats_less_than_a_twentieth() -> None:
     """A calendar that never ends, linked from a site with enough to say; both say the topic."""
     plain = tree(2000, 6)
@@ -271,6 +272,7 @@ def test_private_addresses_are_refused_by_default() -> None:
         assert site.total == 0
 
 
+@pytest.mark.slow
 def test_slow_and_broken_servers_cost_time_not_the_crawl() -> None:
     async def drip(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/html"})

@@ -48,6 +48,7 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", ["n", "mab:eps=0.3[n,e,deg]", "hybrid[ne,lnh,10]"])
 def test_the_same_people_as_a_simulation(tmp_path: Path, estimator: str) -> None:
     """Opened anew for every single question and answer, as by a person at a prompt."""
@@ -261,6 +262,7 @@ sys.exit(main(sys.argv[3:]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_killed_while_asking_and_telling(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], when: str

@@ -214,6 +214,7 @@ def test_the_number_of_processes_does_not_matter(
     assert one.about[0]["counts"]["nodes"] == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["none", "middle", "first", "cut"])
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_blocks_give_the_pages_of_the_stream(

@@ -53,6 +53,7 @@ def graph() -> Graph:
     return topical(30_000, 300_000, seed=5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["sum", "max", "avg"])
 def test_regression_is_the_exact_argmax(graph: Graph, how: str) -> None:
     features = [f"{kind}:{how}" for kind in ("n", "e", "ne")]
@@ -62,6 +63,7 @@ def test_regression_is_the_exact_argmax(graph: Graph, how: str) -> None:
     assert fast.predictions.tolist() == slow.predictions.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [40, 1000, 6000])
 def test_regression_on_a_sparse_graph_full_of_ties(graph: Graph, every: int) -> None:
     sparse = np.where(np.arange(graph.node_count) % every == 0, 1.0, 0.0)
@@ -100,6 +102,7 @@ def test_single_features(graph: Graph, feature: str, strategy: str) -> None:
     assert fast.sequence == slow.sequence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", ["lnh", "lnh:max", "lnh, all weighed", "n", "opic", "ne:avg"])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_picks_survive_failures_and_groups(graph: Graph, spec: str, sparse: bool) -> None:

@@ -84,6 +84,7 @@ def test_every_way_finds_the_same(
     assert crawled(graph, estimator, way=ALL, few=NEVER, turn=NEVER) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", ["lnh", "url+lnh"])
 def test_uncompiled_too(estimator: str) -> None:
     graph = sparse(GRAPHS[0], 90)

@@ -145,6 +145,7 @@ def test_greedy(
     assert told(graph, seeds, spec, budget=budget, seed=seed) == expected.sequence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "spec", ["oracle", "n", "lnh", "opic:n", "auto", "mab:eps=0.5[n,lnh,random]"]
 )

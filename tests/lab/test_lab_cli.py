@@ -146,6 +146,7 @@ class Slow:
 """
 
 
+@pytest.mark.slow
 def test_a_stopped_experiment_ends_at_once_and_goes_on_to_the_same_end(
     folder: Path, tmp_path: Path
 ) -> None:

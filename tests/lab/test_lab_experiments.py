@@ -188,6 +188,7 @@ def test_precision_measures_what_a_pick_lacks(graph: Graph) -> None:
         precision.precision(SMALL, FEW, window=0)
 
 
+@pytest.mark.slow
 def test_reports_are_written(graph: Graph, tmp_path: Path) -> None:
     for experiment in (
         lead.lead(SMALL, FEW),

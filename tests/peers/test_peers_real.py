@@ -36,6 +36,7 @@ def crawled(folder: Path, seeds: list[str], **settings: Any) -> Crawl:
     return crawl
 
 
+@pytest.mark.slow
 def test_a_crawl_of_real_peers_is_the_crawl_of_their_graph(tmp_path: Path) -> None:
     """All peers, then the same from a recorded graph of what was found; and the messages."""
     with colony(tmp_path / "peers", overlay(SIZE, 4), words=WORDS) as peers:
@@ -61,6 +62,7 @@ def test_a_crawl_of_real_peers_is_the_crawl_of_their_graph(tmp_path: Path) -> No
         assert sum(answered) == SIZE + 3 * 7
 
 
+@pytest.mark.slow
 def test_what_a_peer_remembers_is_the_score_of_the_link(tmp_path: Path) -> None:
     with colony(tmp_path / "peers", [[1, 2], [0], [0]], words=[0, 9, 0]) as peers:
         peers.acquainted()
@@ -87,6 +89,7 @@ def test_what_a_peer_remembers_is_the_score_of_the_link(tmp_path: Path) -> None:
             raise AssertionError("the new file was never heard of")
 
 
+@pytest.mark.slow
 def test_peers_killed_in_the_middle_of_a_crawl(tmp_path: Path) -> None:
     """Processes die while they are being asked; the budget stays exact and the crawl goes on."""
     manners = dict.fromkeys(range(SIZE), "sluggish")
@@ -115,6 +118,7 @@ def test_peers_killed_in_the_middle_of_a_crawl(tmp_path: Path) -> None:
         assert words <= {"connect", "disconnected"}
 
 
+@pytest.mark.slow
 def test_misfits_cost_a_message_each_and_no_more(tmp_path: Path) -> None:
     manners = {1: "late", 2: "garbage", 3: "endless", 4: "half", 5: "boastful"}
     ring = [[1, 2, 3, 4, 5, 6], [0], [0], [0], [0], [0], [0, 7], [6]]
@@ -137,6 +141,7 @@ def test_misfits_cost_a_message_each_and_no_more(tmp_path: Path) -> None:
             assert not reader.count("SELECT count(*) FROM nodes WHERE url LIKE '8.8.%'")
 
 
+@pytest.mark.slow
 def test_killed_and_resumed(tmp_path: Path) -> None:
     """A crawler killed by SIGKILL goes on; the lies that it had found out stay found out."""
     folder = tmp_path / "run"
@@ -196,6 +201,7 @@ def test_a_query_spreads_and_every_message_is_counted(tmp_path: Path) -> None:
                 assert (scores.get(name, words) > 0) == (words > 0)
 
 
+@pytest.mark.slow
 def test_peers_killed_while_they_hold_shares(tmp_path: Path) -> None:
     """Half of the colony dies in the middle of a query: what they held is lost, and not more."""
     manners = dict.fromkeys(range(SIZE), "sluggish")
@@ -219,6 +225,7 @@ def test_peers_killed_while_they_hold_shares(tmp_path: Path) -> None:
     assert peers.names[0] in [name for name, _, _ in found.answers]
 
 
+@pytest.mark.slow
 def test_a_query_survives_misfits(tmp_path: Path) -> None:
     manners = {1: "late", 2: "garbage", 3: "boastful", 4: "forging", 5: "half"}
     ring = [[1, 2, 3, 4, 5, 6], [0], [0], [0], [0], [0], [0, 7], [6]]

@@ -131,6 +131,7 @@ def trained(kind: str = "proba", names: tuple[str, ...] = ("cake", "sea")) -> An
     return pipeline.make_pipeline(text.CountVectorizer(lowercase=False), last).fit(TEXTS, labels)
 
 
+@pytest.mark.slow
 def test_a_classifier_in_skops(tmp_path: Path) -> None:
     io = pytest.importorskip("skops.io")
     path = tmp_path / "model.skops"

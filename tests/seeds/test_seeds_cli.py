@@ -105,6 +105,7 @@ def test_refresh_of_what_is_no_listing(graph: str, tmp_path: Path) -> None:
         sonde("refresh", str(tmp_path / "bad"), graph)
 
 
+@pytest.mark.slow
 def test_compare_prints_tables_and_draws(graph: str, tmp_path: Path, capsys: Output) -> None:
     words = ["compare", graph, "--per-site", "host", "-k", "1..2", "--hops", "1..2"]
     figures = ["-o", str(tmp_path / "figures")]

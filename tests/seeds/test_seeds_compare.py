@@ -88,6 +88,7 @@ def test_tables_line_up_and_single_sites_have_no_error(comparison: Comparison) -
     assert "–" in improvement_table(worthless, "value", "seeds")
 
 
+@pytest.mark.slow
 def test_figures_are_written_and_the_same_again(comparison: Comparison, tmp_path: Path) -> None:
     written = draw(comparison, tmp_path / "one")
     assert sorted(path.name for path in written) == sorted(

@@ -55,6 +55,7 @@ def test_a_page_is_chosen_once_and_the_choice_ends(spec: str) -> None:
     assert found.value == 9
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_methods_choose_what_their_statement_says(data: st.DataObject) -> None:

@@ -275,6 +275,7 @@ Crawl(sys.argv[1], path=sys.argv[2], topic="tide gauge", budget=500, delay=0.02,
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("visits", [1, 4, 11])
 def test_read_while_a_process_writes_then_kill_it(tmp_path: Path, port: int, visits: int) -> None:
     folder = tmp_path / "run"

@@ -143,6 +143,7 @@ def written(folder: Path, count: int = 3) -> tuple[Path, list[int]]:
     return path, ends
 
 
+@pytest.mark.slow
 def test_a_file_cut_at_any_byte_of_its_last_records_goes_on(tmp_path: Path) -> None:
     path, ends = written(tmp_path / "whole")
     data = path.read_bytes()

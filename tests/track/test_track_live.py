@@ -93,6 +93,7 @@ def ranking(folder: Path) -> list[str]:
 # -- the fortnight -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_fortnight(tmp_path: Path) -> None:
     """The ranking follows the truth; every request is in the ledger; no hour has too many."""
     clock = TurnedClock()
@@ -126,6 +127,7 @@ def test_a_fortnight(tmp_path: Path) -> None:
     assert dict(changes)["left"] > 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recrawl", ["u", "yr", "yru", "ldu", "fresh", "bandit"])
 def test_policies_live(tmp_path: Path, recrawl: str) -> None:
     clock = TurnedClock()
@@ -295,6 +297,7 @@ def test_servers_that_date_their_pages(tmp_path: Path) -> None:
 # -- pages that vanish, move, come back ----------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_pages_that_vanish(tmp_path: Path) -> None:
     """/gone is 410 after a day, /lost is 404 after a day; two weeks later /lost is linked anew."""
 

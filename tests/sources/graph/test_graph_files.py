@@ -43,6 +43,7 @@ def cases(draw: st.DrawFn) -> tuple[str, str, list[Any], list[Any]]:
     return *forms, nodes, edges
 
 
+@pytest.mark.slow
 @given(cases())
 @settings(max_examples=250, deadline=None)
 def test_loads_as_the_reference_does(case: tuple[str, str, list[Any], list[Any]]) -> None:

@@ -222,6 +222,7 @@ def in_order(html: str) -> bool:
     return bool(wellformed.wellformed(raw, room._RULES, CHARACTERS, 512, 1_000))
 
 
+@pytest.mark.slow
 @given(document())
 @settings(max_examples=1_500, deadline=None)
 def test_a_page_in_order_says_what_its_tree_says(html: str) -> None:
