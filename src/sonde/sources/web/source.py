@@ -38,6 +38,7 @@ from sonde.sources.web import pdf
 from sonde.sources.web.duplicates import Duplicates
 from sonde.sources.web.feeds import Feed, is_feed, read_feed
 from sonde.sources.web.gate import Scope, UrlGate
+from sonde.sources.web.rules import Rules
 from sonde.sources.web.traps import TrapDetector
 from sonde.sources.web.visit import VisitAssembler
 
@@ -123,6 +124,7 @@ class WebAccess:
             self.client, self.turns, limits=limits, on_robots=self._keep_robots
         )
         self.scope = Scope.of(settings, starts)
+        self.rules = Rules.of(settings)
         self.traps = TrapDetector()
         self.duplicates = Duplicates()
 
@@ -207,9 +209,12 @@ class WebAccess:
         await self.client.close()
 
     def refusal(self, url: str, group: str) -> str | None:
-        """Why a URL does not belong to the run: it is out of scope, or a trap."""
+        """Why a URL does not belong to the run: it is out of scope, left out by a rule, or a
+        trap."""
         if not self.scope.has(url, group):
             return "scope"
+        if (left_out := self.rules.refusal(url)) is not None:
+            return left_out
         return None if self.traps.verdict(url, group) is None else "trap"
 
     def wanted(self, media: str) -> bool:
@@ -246,6 +251,7 @@ class WebSource:
         self.retries = Retries(settings.retries)
         self.gate = UrlGate(
             access.scope,
+            access.rules,
             access.hosts,
             access.traps,
             access.duplicates,
