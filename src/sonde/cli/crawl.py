@@ -171,7 +171,8 @@ def _drive(crawl: Crawl, display: Display, folder: str, *, as_json: bool) -> int
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
     if not as_json:
-        _print_best(result)
+        session = crawl.session
+        _print_best(result, session is not None and len(session.settings.languages) > 1)
     return _say_end(result, folder, None if crawl.session is None else crawl.session.request.kind)
 
 
@@ -264,9 +265,9 @@ def _print_limits(budget: dict[str, Any]) -> None:
 # -- when it has ended -----------------------------------------------------------------------------
 
 
-def _print_best(result: CrawlResult) -> None:
+def _print_best(result: CrawlResult, translations: bool) -> None:
     """The best pages that score, a line each."""
-    for page in result.best(10):
+    for page in result.best(10, translations=translations):
         if page["score"] > 0:
             title = harmless(page["title"], 60)
             print(f"{page['score']:.3f}\t{harmless(page['node'])}\t{title}")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sonde.explorer import Explorer
 from sonde.store.run import Run
 from sonde.store.summary import judged
+from sonde.url_languages import without_translations
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -99,7 +102,10 @@ class CrawlResult:
             }
         )
 
-    def best(self, count: int = 10) -> list[dict[str, Any]]:
-        """The pages with the highest scores, the best first; of equal ones the earlier visit."""
-        rows = sorted(self._read(), key=lambda row: (-row[4], row[0]))
-        return [dict(zip(_COLUMNS, row, strict=True)) for row in rows[:count]]
+    def best(self, count: int = 10, *, translations: bool = False) -> list[dict[str, Any]]:
+        """The pages with the highest scores, the best first; of equal ones the earlier visit. Of a
+        page in several languages the best one, unless translations are asked for."""
+        rows: Iterable[tuple[Any, ...]] = sorted(self._read(), key=lambda row: (-row[4], row[0]))
+        if not translations:
+            rows = without_translations(rows, lambda row: (row[2], row[12]))
+        return [dict(zip(_COLUMNS, row, strict=True)) for row in islice(rows, count)]

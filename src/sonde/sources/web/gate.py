@@ -17,6 +17,7 @@ from sonde.net.urls import domain_of, group_of, host_of, normalise
 from sonde.protocols import LEASED, VISITED, CrawlView
 from sonde.sources.context import REACHES, SourceSettings
 from sonde.sources.web.duplicates import Duplicates
+from sonde.sources.web.language import Languages
 from sonde.sources.web.rules import Rules
 from sonde.sources.web.traps import TrapDetector
 
@@ -90,6 +91,7 @@ class UrlGate:
         hosts: Hosts,
         traps: TrapDetector,
         duplicates: Duplicates,
+        languages: Languages,
         crawl: CrawlView,
         deepest: int | None,
     ) -> None:
@@ -98,6 +100,7 @@ class UrlGate:
         self._hosts = hosts
         self._traps = traps
         self._duplicates = duplicates
+        self._languages = languages
         self._crawl = crawl
         self._deepest = deepest
 
@@ -108,6 +111,8 @@ class UrlGate:
                 return "scope"
             if (left_out := self.rules.refusal(url)) is not None:
                 return left_out
+        elif (unlikely := self._languages.unlikely(url)) is not None:
+            return unlikely
         if not redirected and self._traps.verdict(url, group) is not None:
             return "trap"
         name = self._duplicates.stands_for(url)
@@ -126,6 +131,8 @@ class UrlGate:
             return "too-deep"
         if (left_out := self.rules.refusal(url)) is not None:
             return left_out
+        if (unlikely := self._languages.unlikely(url)) is not None:
+            return unlikely
         if self._traps.verdict(url, group) is not None:
             return "trap"
         if self._hosts.forbidden(url, group, now):

@@ -69,6 +69,12 @@ class Web(Kind[NoOptions]):
     expires REAL NOT NULL,
     why TEXT NOT NULL
 ) WITHOUT ROWID""",
+        # What URLs have in common, and how many pages were refused and taken for their language.
+        "languages": """(
+    urls TEXT PRIMARY KEY,
+    refused INTEGER NOT NULL,
+    taken INTEGER NOT NULL
+) WITHOUT ROWID""",
     }
     reasons: ClassVar[Mapping[str, str]] = REASONS | {
         "scope": "outside the hosts, domains or paths that were asked for",
@@ -84,7 +90,7 @@ class Web(Kind[NoOptions]):
         "later": "its host asked for a pause after its robots.txt; it stayed on the frontier",
         "host-budget": "its host had used up its own budget",
         "domain-budget": "its domain had used up its own budget",
-        "language": "not in the languages that were asked for",
+        "language": "not in the languages that were asked for, or like pages that were not",
         "unreadable": "its body could not be read as what it says it is",
     }
 

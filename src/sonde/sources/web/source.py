@@ -12,7 +12,7 @@ import json
 import time
 import zlib
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from typing import Any
 
 from multidict import CIMultiDict
@@ -38,6 +38,7 @@ from sonde.sources.web import pdf
 from sonde.sources.web.duplicates import Duplicates
 from sonde.sources.web.feeds import Feed, is_feed, read_feed
 from sonde.sources.web.gate import Scope, UrlGate
+from sonde.sources.web.language import Languages
 from sonde.sources.web.rules import Rules
 from sonde.sources.web.traps import TrapDetector
 from sonde.sources.web.visit import VisitAssembler
@@ -107,6 +108,10 @@ class WebAccess:
         lookup: Lookup | None = settings.lookup
         starts = tuple(seeds)
         named = (host_of(seed).strip("[]") for seed in starts)
+        self.languages = Languages(settings.languages, keeper)
+        if settings.languages:
+            headers = {"Accept-Language": self.languages.accepted, **client.headers}
+            client = replace(client, headers=headers)
         self.client = Client(client, lookup=lookup or system_lookup, named=named)
         self.hosts = Hosts(
             delay=settings.delay,
@@ -136,6 +141,7 @@ class WebAccess:
             record = RobotsRecord(*row)  # type: ignore[arg-type]
             host = self.hosts.add(group_of(record.origin + "/"), now)
             self.hosts.restore_robots(host, record, now)
+        self.languages.recall()
         self._recall_sites()
 
     def _recall_sites(self) -> None:
@@ -255,6 +261,7 @@ class WebSource:
             access.hosts,
             access.traps,
             access.duplicates,
+            access.languages,
             context.crawl,
             settings.depth,
         )
@@ -265,6 +272,7 @@ class WebSource:
             self.gate,
             access.traps,
             access.duplicates,
+            access.languages,
             context.archive,
         )
 

@@ -26,6 +26,7 @@ from sonde.sources.page import Page, PageLink
 from sonde.sources.web.duplicates import Duplicates, simhash
 from sonde.sources.web.feeds import Feed
 from sonde.sources.web.gate import UrlGate
+from sonde.sources.web.language import Languages
 from sonde.sources.web.traps import TrapDetector
 from sonde.url_measures import places
 
@@ -48,6 +49,7 @@ class VisitAssembler:
         gate: UrlGate,
         traps: TrapDetector,
         duplicates: Duplicates,
+        languages: Languages,
         archive: Archive | None,
     ) -> None:
         self.scored = False  # since the scorer's state was last handed over
@@ -57,10 +59,10 @@ class VisitAssembler:
         self._gate = gate
         self._traps = traps
         self._duplicates = duplicates
+        self._languages = languages
         self._archive = archive
         self._text = settings.text and archive is None  # or the archive has it
         self._domains: dict[str, str] = {}  # of basenames
-        self._languages = tuple(language.lower() for language in settings.languages)
 
     # -- visits --------------------------------------------------------------------------------
 
@@ -70,7 +72,8 @@ class VisitAssembler:
         """The outcome of a page. Everything here happens at once: nothing may come between
         scoring a page and telling the explorer."""
         url = str(lease.node)
-        if self._languages and page.language and not self._speaks(page.language):
+        language = self._languages.of(page)
+        if not self._languages.welcome(language, url, page.url):
             return Skip("language")
         canonical = self._canonical(page)
         if canonical is not None:
@@ -108,7 +111,7 @@ class VisitAssembler:
                 final_url=page.url,
                 status=response.status,
                 media_type=response.media_type,
-                language=page.language[:35],
+                language=language[:35],
                 title=page.title[:500] if kept else "",
                 fingerprint=mark,
                 digest=hashlib.sha1(response.body, usedforsecurity=False).digest(),
@@ -156,11 +159,6 @@ class VisitAssembler:
     def _archived(self, response: Response) -> str | None:
         """Where the response is kept, if it is."""
         return None if self._archive is None else self._archive.write(response.hops, response.cut)
-
-    def _speaks(self, language: str) -> bool:
-        return any(
-            language == wanted or language.startswith(f"{wanted}-") for wanted in self._languages
-        )
 
     def _canonical(self, page: Page) -> str | None:
         """What the page says its URL is, where that is another one within the scope."""
