@@ -18,7 +18,7 @@ from sonde.protocols import LEASED, VISITED, CrawlView
 from sonde.sources.context import REACHES, SourceSettings
 from sonde.sources.web.duplicates import Duplicates
 from sonde.sources.web.language import Languages
-from sonde.sources.web.rules import Rules
+from sonde.sources.web.rules import NOT_INCLUDED, Rules
 from sonde.sources.web.traps import TrapDetector
 
 
@@ -122,14 +122,16 @@ class UrlGate:
             return "trap"
         return None
 
-    def refusal(self, url: str, depth: int, now: float) -> str | None:
-        """Why a URL never seen before is not put on the frontier."""
+    def refusal(self, url: str, depth: int, now: float, *, sitemap: bool = False) -> str | None:
+        """Why a URL never seen before is not put on the frontier. A sitemap need not stand among
+        the pages that it lists."""
         group = group_of(url)
-        if not self.scope.has(url, group):
+        if not sitemap and not self.scope.has(url, group):
             return "scope"
         if self._deepest is not None and depth > self._deepest:
             return "too-deep"
-        if (left_out := self.rules.refusal(url)) is not None:
+        left_out = self.rules.refusal(url)
+        if left_out is not None and not (sitemap and left_out == NOT_INCLUDED):
             return left_out
         if (unlikely := self._languages.unlikely(url)) is not None:
             return unlikely

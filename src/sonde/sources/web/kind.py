@@ -69,6 +69,16 @@ class Web(Kind[NoOptions]):
     expires REAL NOT NULL,
     why TEXT NOT NULL
 ) WITHOUT ROWID""",
+        # Sitemaps and feeds that were offered, and who named them: robots (a robots.txt), page (the
+        # head of a page), index, usual (nobody); origin for the robots.txt of an origin met.
+        "sitemaps": "(url TEXT PRIMARY KEY, found TEXT NOT NULL) WITHOUT ROWID",
+        # What sitemaps and feeds say of pages: dates in seconds since 1970, sizes in bytes.
+        "listed": """(
+    url TEXT PRIMARY KEY,
+    modified REAL,
+    priority REAL,
+    size INTEGER
+) WITHOUT ROWID""",
         # What URLs have in common, and how many pages were refused and taken for their language.
         "languages": """(
     urls TEXT PRIMARY KEY,

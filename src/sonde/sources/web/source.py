@@ -40,6 +40,7 @@ from sonde.sources.web.feeds import Feed, is_feed, read_feed
 from sonde.sources.web.gate import Scope, UrlGate
 from sonde.sources.web.language import Languages
 from sonde.sources.web.rules import Rules
+from sonde.sources.web.sitemaps import Sitemaps
 from sonde.sources.web.traps import TrapDetector
 from sonde.sources.web.visit import VisitAssembler
 
@@ -265,6 +266,14 @@ class WebSource:
             context.crawl,
             settings.depth,
         )
+        self.sitemaps = Sitemaps(
+            settings,
+            context.seeds,
+            access.scope,
+            access.hosts,
+            context.keeper,
+            context.crawl,
+        )
         self._assembler = VisitAssembler(
             settings,
             self.scorer,
@@ -273,6 +282,7 @@ class WebSource:
             access.traps,
             access.duplicates,
             access.languages,
+            self.sitemaps,
             context.archive,
         )
 
@@ -285,6 +295,7 @@ class WebSource:
         if learned is not None and hasattr(self.scorer, "restore"):
             self.scorer.restore(json.loads(learned))
         self.access.recall()
+        self.sitemaps.recall()
         for url, count in self._keeper.retried():
             self.retries.recall(url, count)
         return ""
@@ -295,6 +306,10 @@ class WebSource:
         if self._assembler.scored and hasattr(self.scorer, "state"):
             self._assembler.scored = False
             self._keeper.keep("scorer", json.dumps(self.scorer.state()).encode())
+
+    def refill(self) -> list[tuple[str, str]]:
+        """Where to look when the frontier has run dry: the usual places of sitemaps and feeds."""
+        return [(url, group_of(url)) for url in self.sitemaps.usual()]
 
     # -- one visit -----------------------------------------------------------------------------
 

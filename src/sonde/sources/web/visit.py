@@ -8,7 +8,8 @@ its score times what its place still yields (see ``traps``).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from sys import intern
 
 from sonde.kernels.html.links import gathered, grouped, unsettled
@@ -18,7 +19,7 @@ from sonde.net.exchange import Response
 from sonde.net.robots import Directives, directives
 from sonde.net.urls import group_of
 from sonde.protocols import VISITED, CrawlView
-from sonde.records import Lease, Link, Outcome, Skip
+from sonde.records import Lease, Outcome, Skip
 from sonde.scorers.document import Scorer
 from sonde.sources.context import Archive, SourceSettings
 from sonde.sources.facts import PageFacts, PageVisit
@@ -27,6 +28,7 @@ from sonde.sources.web.duplicates import Duplicates, simhash
 from sonde.sources.web.feeds import Feed
 from sonde.sources.web.gate import UrlGate
 from sonde.sources.web.language import Languages
+from sonde.sources.web.sitemaps import Sitemaps, weight, words_of
 from sonde.sources.web.traps import TrapDetector
 from sonde.url_measures import places
 
@@ -50,6 +52,7 @@ class VisitAssembler:
         traps: TrapDetector,
         duplicates: Duplicates,
         languages: Languages,
+        sitemaps: Sitemaps,
         archive: Archive | None,
     ) -> None:
         self.scored = False  # since the scorer's state was last handed over
@@ -60,6 +63,7 @@ class VisitAssembler:
         self._traps = traps
         self._duplicates = duplicates
         self._languages = languages
+        self._sitemaps = sitemaps
         self._archive = archive
         self._text = settings.text and archive is None  # or the archive has it
         self._domains: dict[str, str] = {}  # of basenames
@@ -99,9 +103,9 @@ class VisitAssembler:
         elif self._duplicates.near.find(mark) is not None:
             flags.append("near-duplicate")
             beta = 0.0
-        links: Sequence[Link] = ()
-        if not (orders.nofollow and self._settings.nofollow):
-            links = self._links(page, alphas, depth + 1, lease.number, now)
+        if orders.nofollow and self._settings.nofollow:
+            page, alphas = replace(page, links=()), ()
+        links = self._links(*self._offered(page, alphas), depth + 1, lease.number, now)
         self._duplicates.visited(url, page.url, canonical, mark)
         kept = not orders.noindex
         return PageVisit(
@@ -129,20 +133,28 @@ class VisitAssembler:
     def feed(self, lease: Lease, depth: int, response: Response, feed: Feed, now: float) -> Outcome:
         """The outcome of a sitemap or a feed: it is worth nothing itself, and its links are scored
         by their titles."""
+        entries = self._sitemaps.listed(feed)
+        offered: Collection[str] = ()
+        if feed.kind == "index":
+            addresses = (str(lease.node), response.url)
+            offered = self._sitemaps.of_index(addresses, [entry.url for entry in entries])
+            entries = [entry for entry in entries if entry.url in offered]
         titles: list[str] = []
         spans: list[PageLink] = []
         place = 0
-        for entry in feed.links:
-            spans.append(PageLink(entry.url, place, place + len(entry.title)))
-            titles.append(entry.title)
-            place += len(entry.title) + 1
+        for entry in entries:
+            title = entry.title or words_of(entry.url)
+            spans.append(PageLink(entry.url, place, place + len(title)))
+            titles.append(title)
+            place += len(title) + 1
         text = " ".join(titles)
         page = Page(url=response.url, text=text, links=tuple(spans), window=0)
         _, alphas = self._scorer.score(page)
+        alphas = [alpha * weight(entry) for alpha, entry in zip(alphas, entries, strict=True)]
         self.scored = True
         return PageVisit(
             score=0.0,
-            links=self._links(page, alphas, depth, lease.number, now),
+            links=self._links(page, alphas, offered, depth, lease.number, now),
             facts=PageFacts(
                 final_url=response.url,
                 status=response.status,
@@ -155,6 +167,19 @@ class VisitAssembler:
                 level=True,
             ),
         )
+
+    def _offered(
+        self, page: Page, alphas: Sequence[float]
+    ) -> tuple[Page, Sequence[float], Collection[str]]:
+        """A page and the promises of its links, with the sitemaps and feeds of its site, which
+        promise as much as a link of the page does on average."""
+        offered = self._sitemaps.of_page(page.url, page.feeds)
+        if not offered:
+            return page, alphas, ()
+        end = len(page.text)
+        links = page.links + tuple(PageLink(url, end, end) for url in offered)
+        mean = sum(alphas) / len(alphas) if alphas else 0.0
+        return replace(page, links=links), [*alphas, *[mean] * len(offered)], offered
 
     def _archived(self, response: Response) -> str | None:
         """Where the response is kept, if it is."""
@@ -173,11 +198,13 @@ class VisitAssembler:
         self,
         page: Page,
         alphas: Sequence[float],
+        sitemaps: Collection[str],
         depth: int,
         lease: int,
         now: float,
     ) -> LinkColumns:
-        """The links to follow, each target once, with the sum of its promises and its words."""
+        """The links to follow, each target once, with the sum of its promises and its words; some
+        are sitemaps."""
         if len(alphas) != len(page.links):
             raise ValueError(f"{len(alphas)} scores for {len(page.links)} links of {page.url}")
         crawl, duplicates = self._crawl, self._duplicates
@@ -190,7 +217,7 @@ class VisitAssembler:
             if target != url:
                 renamed[url] = target
             if number_of(target) is None:
-                why = self._gate.refusal(target, depth, now)
+                why = self._gate.refusal(target, depth, now, sitemap=url in sitemaps)
                 if why is not None:
                     refuse(url, why, lease)
                     return None
