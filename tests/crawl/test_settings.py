@@ -43,6 +43,7 @@ def sample(name: str) -> Any:
         "scope": "host",
         "sitemaps": "no",
         "languages": ["en"],
+        "login": {"page": "https://a.example/in", "fields": {"user": "me"}},
         "types": ["text/html"],
         "pseudonymise": "env:KEY",
     }

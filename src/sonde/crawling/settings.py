@@ -5,8 +5,9 @@ that is said of it (its option on the command line, its bounds, whether it may c
 ``CrawlSettings`` has the same names and types for calls, so that a type checker sees them.
 
 A run keeps settings as plain data. An object (an estimator, a scorer) is kept as what it calls
-itself, and is given again on resume. Secrets are not among them: ``headers``, ``cookies``, ``auth``
-and ``proxy`` may say where a secret comes from (``env:NAME`` or ``file:PATH``); that alone is kept.
+itself, and is given again on resume. Secrets are not among them: ``headers``, ``cookies``,
+``auth``, ``login`` and ``proxy`` may say where a secret comes from (``env:NAME`` or ``file:PATH``);
+that alone is kept.
 """
 
 # ruff: noqa: RUF009 (a declaration is a call that makes a field)
@@ -186,6 +187,9 @@ class Settings:
     cookies: tuple[str, ...] = _setting(
         (), _HOW, "to send", "HOST NAME=SECRET", flag="--cookie", **_CLIENT
     )
+    login: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = _setting(
+        None, _HOW, flag=None, changeable=True
+    )
     auth: tuple[str, ...] = _setting((), _HOW, "a login", "HOST USER:SECRET", **_CLIENT)
     proxy: str | None = _setting(None, _HOW, "to fetch through", "URL", **_CLIENT)
     ca_file: str | None = _setting(
@@ -314,6 +318,7 @@ class ResumeSettings(TypedDict, total=False):
     user_agent: str | None
     headers: Sequence[str]
     cookies: Sequence[str]
+    login: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
     auth: Sequence[str]
     proxy: str | None
     ca_file: str | None

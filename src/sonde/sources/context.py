@@ -6,7 +6,7 @@ that the built-in ones have: the Web is made from it too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -61,6 +61,8 @@ class SourceSettings(ClientOptions, Protocol):
     def depth(self) -> int | None: ...
     @property
     def nofollow(self) -> bool: ...
+    @property
+    def login(self) -> Mapping[str, Any] | Sequence[Mapping[str, Any]] | None: ...
     @property
     def delay(self) -> float: ...
     @property

@@ -12,6 +12,7 @@ from sonde.net.urls import group_of, normalise
 from sonde.sources.context import SourceContext, SourceSettings
 from sonde.sources.kind import FETCHING, Kind, NoOptions
 from sonde.sources.web.gate import Scope
+from sonde.sources.web.login import logins_of
 from sonde.sources.web.rules import Rules, preset_named
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Web(Kind[NoOptions]):
         "types",
         "depth",
         "nofollow",
+        "login",
         "delay",
         "longest_delay",
         "per_host",
@@ -101,6 +103,8 @@ class Web(Kind[NoOptions]):
         "host-budget": "its host had used up its own budget",
         "domain-budget": "its domain had used up its own budget",
         "language": "not in the languages that were asked for, or like pages that were not",
+        "login": "it asks to log in",
+        "logout": "to ask for it would end the session",
         "unreadable": "its body could not be read as what it says it is",
     }
 
@@ -120,6 +124,7 @@ class Web(Kind[NoOptions]):
         Scope(hosts=settings.hosts, domains=settings.domains, prefixes=settings.prefixes)
         Scope.of_seeds((), settings.scope)
         Rules.of(settings)
+        logins_of(settings)
 
     def plan(
         self,

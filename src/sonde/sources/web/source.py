@@ -24,7 +24,7 @@ from sonde.net.decoding import BadEncoding, unpack
 from sonde.net.exchange import FetchOutcome, FetchProblem, Limits, Response
 from sonde.net.guard import Lookup, system_lookup
 from sonde.net.hosts import Hosts, KeptHost
-from sonde.net.polite_fetch import PoliteFetch
+from sonde.net.polite_fetch import Gate, PoliteFetch
 from sonde.net.retries import Retries
 from sonde.net.robots import RobotsRecord
 from sonde.net.turns import Turns
@@ -33,12 +33,14 @@ from sonde.protocols import Keeper, KeptPage, VisitAllowance
 from sonde.records import Failure, Node, Outcome, Skip, Spend, Visit
 from sonde.scorers.document import Scorer
 from sonde.sources.context import Archive, SourceContext, SourceSettings
+from sonde.sources.facts import VisitEnded
 from sonde.sources.page import Page, plain_page, read_page
 from sonde.sources.web import pdf
 from sonde.sources.web.duplicates import Duplicates
 from sonde.sources.web.feeds import Feed, is_feed, read_feed
 from sonde.sources.web.gate import Scope, UrlGate
 from sonde.sources.web.language import Languages
+from sonde.sources.web.login import LoginSession, LoginSessions, asks_to_log_in, logins_of
 from sonde.sources.web.rules import Rules
 from sonde.sources.web.sitemaps import Sitemaps
 from sonde.sources.web.traps import TrapDetector
@@ -113,6 +115,9 @@ class WebAccess:
         if settings.languages:
             headers = {"Accept-Language": self.languages.accepted, **client.headers}
             client = replace(client, headers=headers)
+        logins = logins_of(settings)
+        if logins:
+            client = replace(client, sessions=frozenset(login.domain for login in logins))
         self.client = Client(client, lookup=lookup or system_lookup, named=named)
         self.hosts = Hosts(
             delay=settings.delay,
@@ -129,6 +134,7 @@ class WebAccess:
         self.polite = PoliteFetch(
             self.client, self.turns, limits=limits, on_robots=self._keep_robots
         )
+        self.sessions = LoginSessions(logins, self.polite)
         self.scope = Scope.of(settings, starts)
         self.rules = Rules.of(settings)
         self.traps = TrapDetector()
@@ -316,11 +322,12 @@ class WebSource:
     async def visit(self, node: Node, allowance: VisitAllowance) -> Outcome:
         """Visit a URL."""
         url, access = str(node), self.access
-        answer = await access.polite.fetch(
-            url, allowance, gate=self.gate.useless, wanted=access.wanted
-        )
-        for group, seconds in answer.trips:
-            self._crawl.clock(allowance.lease, group, seconds)
+        try:
+            answer = await self._fetched(url, allowance, access.sessions.of(url))
+        except VisitEnded as end:
+            return end.outcome
+        if asks_to_log_in(answer):
+            return Skip("login")
         if isinstance(answer, FetchProblem):
             access.store(answer)
             return self._problem(url, answer)
@@ -339,6 +346,41 @@ class WebSource:
         if took > _LONG:  # a huge page is no fault of the servers that were asked meanwhile
             access.client.forgive(took)
         return outcome
+
+    async def _fetched(
+        self, url: str, allowance: VisitAllowance, session: LoginSession | None
+    ) -> FetchOutcome:
+        """What is at a URL, for somebody who is logged in where that was asked for."""
+        if session is None:
+            return await self._asked(url, allowance, self.gate.useless)
+
+        def gate(target: str, group: str, redirected: bool) -> str | None:
+            if redirected and session.is_form(target):
+                return "login"
+            return self.gate.useless(target, group, redirected)
+
+        if session.is_form(url):
+            raise VisitEnded(Skip("login"))
+        if session.would_end(url):
+            raise VisitEnded(Skip("logout"))
+        await session.begin(allowance)
+        renewals = session.renewals
+        answer = await self._asked(url, allowance, gate)
+        if not session.has_ended(answer):
+            return answer
+        if await session.renew(renewals, allowance):
+            answer = await self._asked(url, allowance, gate)
+        if session.has_ended(answer):
+            session.give_up()
+            raise VisitEnded(Skip("login"))
+        return answer
+
+    async def _asked(self, url: str, allowance: VisitAllowance, gate: Gate) -> FetchOutcome:
+        access = self.access
+        answer = await access.polite.fetch(url, allowance, gate=gate, wanted=access.wanted)
+        for group, seconds in answer.trips:
+            self._crawl.clock(allowance.lease, group, seconds)
+        return answer
 
     def _problem(self, url: str, problem: FetchProblem) -> Outcome:
         if problem.reason == "not-allowed":
