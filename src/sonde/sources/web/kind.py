@@ -72,7 +72,8 @@ class Web(Kind[NoOptions]):
     why TEXT NOT NULL
 ) WITHOUT ROWID""",
         # Sitemaps and feeds that were offered, and who named them: robots (a robots.txt), page (the
-        # head of a page), index, usual (nobody); origin for the robots.txt of an origin met.
+        # head of a page), index, usual sitemap or usual feed (nobody). The robots.txt of an origin
+        # that was met has origin.
         "sitemaps": "(url TEXT PRIMARY KEY, found TEXT NOT NULL) WITHOUT ROWID",
         # What sitemaps and feeds say of pages: dates in seconds since 1970, sizes in bytes.
         "listed": """(
@@ -103,6 +104,7 @@ class Web(Kind[NoOptions]):
         "host-budget": "its host had used up its own budget",
         "domain-budget": "its domain had used up its own budget",
         "language": "not in the languages that were asked for, or like pages that were not",
+        "no-sitemap": "tried for a sitemap or a feed, and a page like any other answered",
         "login": "it asks to log in",
         "logout": "to ask for it would end the session",
         "unreadable": "its body could not be read as what it says it is",

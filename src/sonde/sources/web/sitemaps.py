@@ -5,7 +5,7 @@ origin's robots.txt names and the feeds that the page's head names. They promise
 page promises on average, are chosen or not like any other node, and cost what they cost. An index
 of sitemaps brings those that it names, the newest first and no more than ``MOST``; an index within
 an index brings nothing. When the frontier has run dry, the usual places of sitemaps and feeds are
-tried, on sites that have named none.
+tried, on sites that have named none; what answers there with a page like any other is not taken.
 
 What an entry says of its page is a hint: of equal promise, the page that is said to matter more
 comes first, then the newer one, and one that is larger than is read comes last. A priority also
@@ -46,7 +46,6 @@ class Sitemaps:
     def __init__(
         self,
         settings: SourceSettings,
-        seeds: Iterable[str],
         scope: Scope,
         hosts: Hosts,
         keeper: Keeper,
@@ -58,7 +57,6 @@ class Sitemaps:
         self._hosts = hosts
         self._keeper = keeper
         self._crawl = crawl
-        self._seeds = tuple(map(origin_of, seeds))
         self._named: dict[str, str] = {}  # URLs, and who named them
         self._origins: dict[str, set[str]] = {}  # met, and what they have named: sitemap, feed
 
@@ -71,7 +69,7 @@ class Sitemaps:
         self._named[url] = found
         named = self._origins.setdefault(origin_of(url), set())
         if found != "origin":
-            named.add("feed" if found == "page" else "sitemap")
+            named.add("feed" if found in ("page", "usual feed") else "sitemap")
 
     def _offer(self, urls: Iterable[str], found: str) -> list[str]:
         new = [url for url in dict.fromkeys(urls) if url not in self._named]
@@ -118,15 +116,12 @@ class Sitemaps:
         and feeds when there is nothing behind those either."""
         if not self._on:
             return []
-        origins = [each for each in sorted({*self._seeds, *self._origins}) if self._open(each)]
-        named = [url for origin in origins for url in self.of_page(f"{origin}/", ())]
-        if named:  # by the robots.txt of sites without a page that could be visited
-            return named
+        origins = [origin for origin in sorted(self._origins) if self._open(origin)]
         for what, paths in _USUAL:
             urls = [
                 [origin + path for path in paths]
                 for origin in origins
-                if what not in self._origins.get(origin, ())
+                if what not in self._origins[origin]
             ]
             new = [
                 url
@@ -135,8 +130,12 @@ class Sitemaps:
                 if self._crawl.number_of(url) is None
             ]
             if new:
-                return self._offer(new, "usual" if what == "sitemap" else "page")
+                return self._offer(new, f"usual {what}")
         return []
+
+    def guessed(self, url: str) -> bool:
+        """Whether nobody has named a URL: what is there is no page of the site."""
+        return self._named.get(url, "").startswith("usual")
 
     def _open(self, origin: str) -> bool:
         """Whether a site answers, and has budget left."""

@@ -274,7 +274,6 @@ class WebSource:
         )
         self.sitemaps = Sitemaps(
             settings,
-            context.seeds,
             access.scope,
             access.hosts,
             context.keeper,
@@ -398,6 +397,8 @@ class WebSource:
         lease, depth, now = allowance.lease, allowance.depth, time.time()
         if isinstance(found, Feed):
             return self._assembler.feed(lease, depth, response, found, now)
+        if isinstance(found, Page) and self.sitemaps.guessed(str(lease.node)):
+            return Skip("no-sitemap")
         if isinstance(found, Page):
             outcome = self._assembler.visit(lease, depth, response, found, now)
             self.access.pages += isinstance(outcome, Visit)
