@@ -36,9 +36,8 @@ from sonde.seeds import (
     select_by_site,
     worth,
 )
-from sonde.seeds.comparison import ComparedSite
-from sonde.seeds.comparison_report import draw, report
-from sonde.seeds.from_run import known_of
+from sonde.seeds.comparison import ComparedSite, draw, report
+from sonde.seeds.known_graph import known_of
 from sonde.seeds.methods import ALL, NAMES
 from sonde.seeds.network import Nodes
 from sonde.seeds.sites import split

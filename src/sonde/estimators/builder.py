@@ -69,7 +69,7 @@ class SingleEstimator:
         return ()
 
     def leaves(self) -> tuple[Estimator, ...]:
-        return (cast(Estimator, self),)
+        return (cast("Estimator", self),)
 
 
 class ModelBuilder:
@@ -114,7 +114,7 @@ class ModelBuilder:
         """The signal that keeps this column, made when it is first asked for."""
         if column not in self.signals:
             self.signals[column] = make()
-        return cast(_Signal, self.signals[column])
+        return cast("_Signal", self.signals[column])
 
     def feedback(self, owner: str) -> Feedback:
         """The signal that keeps one estimator's associated feedback."""

@@ -62,7 +62,9 @@ class ParentYield(SingleEstimator):
         return (0.0,) * 7
 
     def reasons(self, leaf: Leaf, slot: int) -> tuple[str, ...]:
-        parents, children, brought, expected, *terms = cast(Expectation, leaf).yields.grounds(slot)
+        parents, children, brought, expected, *terms = cast("Expectation", leaf).yields.grounds(
+            slot
+        )
         pages = (
             "the page that links to it"
             if parents == 1

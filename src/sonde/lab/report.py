@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from sonde import figures
-from sonde.lab.results import Curves
-from sonde.lab.statistics import half_width
+from sonde.lab.results import Curves, half_width
 from sonde.protocols import Floats
 
 PANELS = 6

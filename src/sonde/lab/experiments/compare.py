@@ -12,8 +12,7 @@ from sonde.lab.experiments.experiment import Experiment, notes
 from sonde.lab.experiments.lead import entrants, merits, to_oracle
 from sonde.lab.protocol import Protocol
 from sonde.lab.report import Figure, Line, Report, ReportTable
-from sonde.lab.results import Results
-from sonde.lab.statistics import Mean, mean
+from sonde.lab.results import Mean, Results, mean
 
 COMPARE = Protocol(sets=10, seed_nodes=50, steps=10_000)
 

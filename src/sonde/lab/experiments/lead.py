@@ -11,8 +11,7 @@ from sonde.errors import InputError
 from sonde.lab.experiments.experiment import Experiment, notes
 from sonde.lab.protocol import Protocol
 from sonde.lab.report import Figure, Line, Report, ReportTable
-from sonde.lab.results import Curves, Results
-from sonde.lab.statistics import Mean, geometric, mean, share
+from sonde.lab.results import Curves, Mean, Results, geometric, mean, share
 from sonde.lab.units import OBJECTIVES, CrawlSpec, estimator_of
 from sonde.protocols import Floats
 

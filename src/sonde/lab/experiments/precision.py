@@ -11,8 +11,7 @@ from sonde.lab.experiments.experiment import Experiment, notes
 from sonde.lab.experiments.lead import ESTIMATORS
 from sonde.lab.protocol import Protocol
 from sonde.lab.report import Figure, Line, Report, ReportTable
-from sonde.lab.results import Curves, Results
-from sonde.lab.statistics import mean
+from sonde.lab.results import Curves, Results, mean
 from sonde.lab.units import CrawlSpec, estimator_of
 
 PRECISION = Protocol(sets=10, seed_nodes=50, steps=100_000)

@@ -10,8 +10,7 @@ from sonde.errors import InputError
 from sonde.lab.experiments.experiment import Experiment, notes
 from sonde.lab.protocol import Protocol
 from sonde.lab.report import Figure, Line, Report, ReportTable
-from sonde.lab.results import Curves, Results
-from sonde.lab.statistics import mean, share
+from sonde.lab.results import Curves, Results, mean, share
 from sonde.lab.units import CrawlSpec
 
 STEERING = Protocol(sets=10, seed_nodes=1_000, above=1.5, steps=5_000)

@@ -17,9 +17,9 @@ UNREADABLE = (OSError, EOFError, lzma.LZMAError, pa.ArrowException, UnicodeDecod
 def open_stream(path: Path) -> BinaryIO:
     """The bytes of a file, decompressed as its suffix says."""
     if path.suffix == ".xz":
-        return cast(BinaryIO, lzma.open(path))
+        return cast("BinaryIO", lzma.open(path))
     codec = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix)
-    return cast(BinaryIO, pa.input_stream(str(path), compression=codec))
+    return cast("BinaryIO", pa.input_stream(str(path), compression=codec))
 
 
 def in_one_line(error: BaseException) -> str:
