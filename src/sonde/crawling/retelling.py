@@ -200,15 +200,12 @@ class Part(Protocol):
 
     def capture(self) -> Arrays | None:
         """Its state; ``None`` where it cannot be captured."""
-        ...
 
     def restore(self, arrays: Arrays, nodes: Nodes) -> bool:
         """Take on a captured state. ``False`` where that cannot be, and nothing has changed."""
-        ...
 
     def hear(self, entry: Entry) -> None:
         """Take in what the log says next."""
-        ...
 
 
 class _Told:

@@ -33,27 +33,21 @@ class Estimator(Protocol):
 
     def features(self) -> Sequence[str]:
         """The columns of the frontier table that this estimator reads."""
-        ...
 
     def remembers(self) -> bool:
         """Whether it needs the links of visited nodes after their visit."""
-        ...
 
     def reads_words(self) -> bool:
         """Whether it learns from the words that links carry."""
-        ...
 
     def leaves(self) -> tuple[Estimator, ...]:
         """The estimators that pick, in the order in which they are built."""
-        ...
 
     def reasons(self, leaf: Leaf, slot: int) -> tuple[str, ...]:
         """What its estimate of a row rests on, in words, where there is more to say than that."""
-        ...
 
     def build(self, builder: ModelBuilder) -> Chooser:
         """Its chooser, made of leaves and signals of this model."""
-        ...
 
 
 class SingleEstimator:
