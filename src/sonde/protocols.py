@@ -8,8 +8,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from sonde.link_columns import UrlPlace
-from sonde.records import Group, Lease, Node, Outcome, Visit
+from sonde.records import Group, Lease, Node, Outcome, UrlPlace, Visit
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 """An array of doubles."""

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from sonde.audit.polling import Poll, PolledHost
-from sonde.crawling.events import STOPS
+from sonde.crawling.progress import STOPS
 from sonde.kernels.html.urls import basename_of
 from sonde.protocols import Floats
 from sonde.url_measures import Surroundings, keys_of

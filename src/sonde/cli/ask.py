@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from sonde.cli._print import harmless, number
-from sonde.crawling.events import STOPS
 from sonde.crawling.interview import Interview
+from sonde.crawling.progress import STOPS
 from sonde.crawling.retelling import request_limit
 from sonde.errors import InputError
 from sonde.store.reader import DATABASE, Attempt, RunReader, title_of, trace

@@ -21,7 +21,7 @@ from sonde.cli._print import number, print_table
 from sonde.durations import seconds_from
 from sonde.errors import SpecError
 from sonde.peers import Gossip, gossip
-from sonde.peers.share import WIDTH
+from sonde.peers.query import WIDTH
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -20,7 +20,7 @@ from sonde.cli._print import print_table
 from sonde.errors import InputError
 from sonde.estimators import split_list
 from sonde.lab.gossip import QueryForm, compare_forms
-from sonde.peers.share import WIDTH
+from sonde.peers.query import WIDTH
 from sonde.sources.graph import Graph
 
 

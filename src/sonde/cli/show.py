@@ -15,7 +15,7 @@ from typing import Any
 
 from sonde.cli._print import amount, harmless, number, print_table
 from sonde.cli._progress import fact, label
-from sonde.crawling.events import STOPS
+from sonde.crawling.progress import STOPS
 from sonde.crawling.retelling import request_limit
 from sonde.metrics import checked_threshold
 from sonde.store import summary

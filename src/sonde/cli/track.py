@@ -28,7 +28,7 @@ from sonde.crawling.crawler import new_loop
 from sonde.durations import seconds_from
 from sonde.store.reader import RunReader
 from sonde.track import STOPS, LiveTracker, RankingUpdated, TrackedVisit
-from sonde.track.plan import EXPANSIONS
+from sonde.track.policy import EXPANSIONS
 from sonde.track.tracked_run import RankedPage, TrackedRun
 
 _LINE_EVERY = 60.0

@@ -24,8 +24,19 @@ from sonde.budgets import Budget
 from sonde.crawling.settings import Settings
 from sonde.errors import InputError
 from sonde.explorer import Explorer, Opinion
-from sonde.link_columns import LinkColumns, UrlPlace
-from sonde.records import Failure, Group, Lease, Link, Node, Outcome, Skip, Spend, Visit
+from sonde.records import (
+    Failure,
+    Group,
+    Lease,
+    Link,
+    LinkColumns,
+    Node,
+    Outcome,
+    Skip,
+    Spend,
+    UrlPlace,
+    Visit,
+)
 from sonde.store.log import (
     Arrays,
     LeaseRow,

@@ -76,6 +76,12 @@ class Results:
             found[0]["step"][:length], np.array([columns[column][:length] for columns in found])
         )
 
+    def relative(self, graph: str, label: str, base: str, objective: str = "sum") -> Curves:
+        """The gain of one label as a share of another's, seed graph by seed graph."""
+        curves = self.curves(graph, label, "gain", objective)
+        against = self.curves(graph, base, "gain", objective)
+        return Curves(curves.steps, share(curves.rows, against.rows))
+
     def save(self, path: Path) -> None:
         """Everything as one table, a row for each graph, label, seed graph and step."""
         parts = []

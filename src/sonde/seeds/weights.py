@@ -1,8 +1,8 @@
 """Out-degree and depth-d weight with the covered part taken away, and orders fixed beforehand.
 
-The first two are kept exact for all nodes at once: whenever a node is covered, what it counted for is taken
-back from the few nodes that reach it. As a node is covered only once, all the taking back of a
-whole selection costs no more than working out the weights in the first place, whatever k is.
+The first two are kept exact for all nodes at once: whenever a node is covered, what it counted for
+is taken back from the few nodes that reach it. As a node is covered only once, all the taking back
+of a whole selection costs no more than working out the weights in the first place, whatever k is.
 """
 
 from __future__ import annotations

@@ -11,8 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sonde.data.batch import DocumentBatch
-from sonde.data.draft import Draft
+from sonde.data.draft import DocumentBatch, Draft
 from sonde.data.streams import open_raw
 from sonde.data.topics import Topics
 from sonde.data.web.pagefiles import (

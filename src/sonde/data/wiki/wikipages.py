@@ -18,7 +18,7 @@ from xml.parsers import expat
 from xml.sax.saxutils import unescape
 
 from sonde.data import bzip
-from sonde.data.batch import DocumentBatch
+from sonde.data.draft import DocumentBatch
 from sonde.data.topics import Topics
 from sonde.data.wiki.titles import Resolver, Titles
 from sonde.kernels.text import wikidump, wikimarks
