@@ -275,7 +275,7 @@ def _say_end(result: CrawlResult, folder: str, kind: Kind[Any] | None) -> int:
     if not result.visits:
         _say_why(Path(folder), {} if kind is None else kind.reasons)
     elif not result.total:
-        _say(f"none of these {nouns[1]} scores: does the topic say it in their words?")
+        _say_why_none_scores(Path(folder), nouns[1])
     if result.stop_reason == "frontier":
         return 0 if result.visits else 1
     more = " --budget +N" if result.stop_reason == "budget" else ""
@@ -297,6 +297,18 @@ def _say_why(folder: Path, meanings: Mapping[str, str]) -> None:
     for reason, hint in _HINTS.items():
         if reason in reasons or reason in closed.values():
             _say(hint)
+
+
+def _say_why_none_scores(folder: Path, several: str) -> None:
+    """A page that asks not to be indexed scores nothing, whatever the topic."""
+    with RunReader(folder) as reader:
+        unindexed, visits = summary.flags(reader).get("noindex", 0), summary.totals(reader).visits
+    if unindexed:
+        ask = "asks" if unindexed == 1 else "ask"
+        _say(f"{unindexed:,} of {visits:,} {several} {ask} not to be indexed, and score nothing")
+    if unindexed < visits:
+        other = "others" if unindexed else several
+        _say(f"none of these {other} scores: does the topic say it in their words?")
 
 
 def _say(line: str) -> None:
