@@ -109,8 +109,8 @@ def untranslated(url: str) -> str:
     if not at:
         return url
     joined = "".join([*parts, url[at:]])
-    path, mark, query = joined.partition("?")
-    query = "&".join(filter(None, query.split("&"))) if mark else ""
+    path, _, query = joined.partition("?")
+    query = "&".join(filter(None, query.split("&")))
     return f"{path}?{query}" if query else path
 
 

@@ -6,7 +6,7 @@ each to the hosts and paths that it was set for.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from http.cookies import BaseCookie, SimpleCookie
 
 from aiohttp import CookieJar
@@ -32,8 +32,15 @@ class SessionCookies(CookieJar):
         self._domains = domains
 
     def update_cookies(self, cookies: LooseCookies, response_url: URL = _NOWHERE) -> None:
-        if within(_host(response_url), self._domains) and len(self) < MOST:
+        if self._takes_from(response_url):
             super().update_cookies(cookies, response_url)
+
+    def update_cookies_from_headers(self, headers: Sequence[str], response_url: URL) -> None:
+        if self._takes_from(response_url):
+            super().update_cookies_from_headers(headers, response_url)
+
+    def _takes_from(self, url: URL) -> bool:
+        return within(_host(url), self._domains) and len(self) < MOST
 
     def filter_cookies(self, request_url: URL = _NOWHERE) -> BaseCookie[str]:
         if within(_host(request_url), self._domains):
