@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from aiohttp import web
 from crawl_sites import FAST, Handler, Site, prose
 from test_crawl_cli import run
+from test_crawl_resume import victim
 from test_crawl_visits import pages, settled
 
 from sonde.crawling import Crawl, crawl
@@ -222,3 +224,73 @@ def test_a_crawl_that_is_taken_up_again_offers_the_same(tmp_path: Path) -> None:
         assert site.total == 2 * 25
     parts = [row for row in log_of(tmp_path / "parts") if row[2] != "budget"]
     assert parts == log_of(tmp_path / "whole")
+
+
+def test_what_is_forgotten_is_forgotten_by_all_tables(tmp_path: Path) -> None:
+    said = "<lastmod>2001-01-01</lastmod>"
+    answers = {"/sitemap.xml": sitemap("/a", "/b", more=said), "/a": prose(1), "/b": prose(2)}
+    with Site(pages(answers)) as site:
+        crawl(site.url("/sitemap.xml"), path=tmp_path / "run", budget=60, **AUTO)
+        assert run("forget", str(tmp_path / "run"), site.url("/a")) == 0
+        database = sqlite3.connect(tmp_path / "run" / DATABASE)
+        kept = [url for (url,) in database.execute("SELECT url FROM listed")]
+        database.close()
+        assert kept == [site.url("/b")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_a_crawl_that_is_killed_goes_on_as_one_that_was_not(tmp_path: Path, seed: int) -> None:
+    """Sitemaps, languages and rules at once, killed at many points."""
+    dice = random.Random(seed)
+    codes = ("fr", "de", "ja")
+    answers: dict[str, Any] = {
+        "/robots.txt": robots("Sitemap: /map.xml"),
+        "/": f"<p>{prose(1)}<a href=/en/0>tide gauge</a><a href=/edit?action=edit>x</a>",
+        "/map.xml": index("/maps/1.xml", "/maps/2.xml"),
+        "/maps/1.xml": sitemap(*(f"/en/{number}" for number in range(12))),
+        "/maps/2.xml": sitemap(*(f"/{code}/{number}" for code in codes for number in range(12))),
+    }
+    for number in range(12):
+        for code in ("en", *codes):
+            links = "".join(f"<a href=/{code}/{n}>x</a>" for n in (number + 1, number + 2))
+            text = f"<html lang={code}><body>tide gauge {prose(number)}{links}"
+            answers[f"/{code}/{number}"] = web.Response(text=text, content_type="text/html")
+    settings = {**AUTO, "languages": ["en"], "skip": ["wiki-chores"], "budget": 500}
+
+    def learned(path: Path) -> list[list[tuple[Any, ...]]]:
+        database = sqlite3.connect(path / DATABASE)
+        try:
+            return [
+                database.execute(query).fetchall()
+                for query in (
+                    (
+                        "SELECT url, outcome, reason, score FROM leases JOIN nodes"
+                        " ON nodes.number = node WHERE outcome <> 'interrupt' ORDER BY leases.number"
+                    ),
+                    "SELECT * FROM languages ORDER BY 1",
+                    "SELECT * FROM sitemaps ORDER BY 1",
+                    "SELECT url, reason FROM refused ORDER BY 1",
+                )
+            ]
+        finally:
+            database.close()
+
+    with Site(pages(answers)) as site, victim() as process:
+        crawl(site.url("/"), path=tmp_path / "whole", **settings)
+        for _ in range(60):
+            said = process.run(
+                seeds=[site.url("/")],
+                folder=str(tmp_path / "parts"),
+                settings=settings,
+                after=dice.randrange(0, 6),
+                seconds=dice.choice([0.02, 0.1, 5.0]),
+            )
+            assert not [line for line in said if line[0] == "error"]
+            if any(line[0] == "stopped" for line in said):
+                break
+        else:
+            Crawl.resume(tmp_path / "parts").run_to_end()
+        whole = learned(tmp_path / "whole")
+        assert all(whole)
+        assert learned(tmp_path / "parts") == whole
