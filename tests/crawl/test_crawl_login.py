@@ -234,12 +234,18 @@ def test_pages_that_ask_to_log_in_have_a_reason_of_their_own() -> None:
 
     answers = {
         "/": prose(1)
-        + "".join(f"<a href=/{name}>x</a>" for name in ("members", "basic", "titled", "boxed")),
+        + "".join(
+            f"<a href=/{name}>x</a>"
+            for name in ("members", "basic", "titled", "boxed", "login-forms")
+        ),
         "/members": elsewhere,
         "/accounts/login?next=/members": prose(2) + box,
         "/basic": web.Response(status=401),
         "/titled": html(prose(3) + box, head="<title>Please sign in - Tides</title>"),
         "/boxed": html(f"tide gauge {prose(4)} {box}", head="<title>Tides</title>"),
+        "/login-forms": html(
+            prose(5) + box.replace("<", "&lt;"), head="<title>How to write a login form</title>"
+        ),
     }
     with Site(pages(answers)) as site:
         found = settled(site)
@@ -248,7 +254,7 @@ def test_pages_that_ask_to_log_in_have_a_reason_of_their_own() -> None:
             "/basic",
             "/titled",
         }
-        assert found["/boxed"].outcome == "visit"
+        assert found["/boxed"].outcome == found["/login-forms"].outcome == "visit"
         assert sum(event.requests for event in found.values()) == site.total
 
 

@@ -265,8 +265,9 @@ def test_a_crawl_that_is_killed_goes_on_as_one_that_was_not(tmp_path: Path, seed
                 database.execute(query).fetchall()
                 for query in (
                     (
-                        "SELECT url, outcome, reason, score FROM leases JOIN nodes"
-                        " ON nodes.number = node WHERE outcome <> 'interrupt' ORDER BY leases.number"
+                        "SELECT url, outcome, reason, score FROM leases"
+                        " JOIN nodes ON nodes.number = node"
+                        " WHERE outcome <> 'interrupt' ORDER BY leases.number"
                     ),
                     "SELECT * FROM languages ORDER BY 1",
                     "SELECT * FROM sitemaps ORDER BY 1",

@@ -35,11 +35,12 @@ from sonde.records import Skip
 from sonde.sources.context import SourceSettings
 from sonde.sources.facts import VisitEnded
 from sonde.sources.form_fields import untouched_fields
+from sonde.sources.page import shallow
 
 _PASSWORD = re.compile(rb"""type\s*=\s*["']?password""", re.IGNORECASE)
 _ADDRESS = re.compile(
-    r"(?:^|[/?&=:._-])(?:log-?_?in|log-?_?on|sign-?_?in|userlogin|authenticat\w*|auth|sso|anmelden"
-    r"|connexion|acceso)(?=[/?&=:._-]|$)",
+    r"(?:^|[/?&=:._-])(?:log-?_?in|log-?_?on|sign-?_?in|userlogin|authenticate|sso|anmelden"
+    r"|connexion)(?=[/?&=:._-]|$)",
     re.IGNORECASE,
 )
 _TITLE = re.compile(
@@ -125,7 +126,10 @@ def asks_to_log_in(answer: FetchOutcome) -> bool:
     path = answer.url.split("/", 3)[3]
     said = _TITLE_TAG.search(body[:_HEAD])
     title = "" if said is None else said[1].decode("utf-8", "replace")
-    return _ADDRESS.search(path) is not None or _TITLE.search(title) is not None
+    if _ADDRESS.search(path) is None and _TITLE.search(title) is None:
+        return False
+    # A page about forms shows one, too: as text.
+    return _tree(answer).css_first("form input[type=password i]") is not None
 
 
 # -- sessions --------------------------------------------------------------------------------------
@@ -232,7 +236,7 @@ class LoginSession:
         names = self.login.fields
         if not all(name.encode() in answer.body for name in names):
             return None
-        for node in LexborHTMLParser(_text(answer)).css("form"):
+        for node in _tree(answer).css("form"):
             inputs = {each.attrs.get("name") for each in node.css("input[name], select[name]")}
             if inputs.issuperset(names):
                 action = normalise(node.attrs.get("action") or "", base=answer.url) or answer.url
@@ -244,12 +248,16 @@ class LoginSession:
         return None
 
 
+def _tree(answer: Response) -> LexborHTMLParser:
+    return LexborHTMLParser(shallow(_text(answer).encode("utf-8", "replace")).decode())
+
+
 def _text(answer: Response) -> str:
     return decode(answer.body, answer.content_type)[0]
 
 
 def _fields_of(answer: Response) -> str:
-    found = LexborHTMLParser(_text(answer)).css("form input[name], form select[name]")
+    found = _tree(answer).css("form input[name], form select[name]")
     return ", ".join(dict.fromkeys(str(each.attrs.get("name")) for each in found[:20]))
 
 
