@@ -209,11 +209,13 @@ class Rendering:
             _hidden(plain.text.count(" "), page.text.count(" ")),
             _hidden(len(plain.links), len(page.links)),
         )
-        self.choice.learn(plain.url, share, drawing.requests, drawn.seconds)
+        if not drawing.starved:
+            self.choice.learn(plain.url, share, drawing.requests, drawn.seconds)
         told = (
             f"{why}; requests {drawing.requests}, {drawn.seconds:.1f} s until"
             f" {'it was quiet' if drawn.ended == 'quiet' else 'the limit'}; words"
             f" {_words(plain)} to {_words(page)}, links {len(plain.links)} to {len(page.links)}"
+            f"{'; the budget ended before it was whole' if drawing.starved else ''}"
         )
         if share <= 0:
             return replace(plain, rendered=Rendered(b"", told))
@@ -266,6 +268,7 @@ class _Drawing:
     def __init__(self, rendering: Rendering, allowance: Allowance, response: Response) -> None:
         self.url = response.url
         self.requests = 0
+        self.starved = False  # the budget had not all that it asked for
         self._rendering = rendering
         self._allowance = allowance
         self._site = domain_of(host_of(response.url))
@@ -276,6 +279,7 @@ class _Drawing:
     def take(self) -> bool:
         """Count what this page takes (it is its own ``Allowance``)."""
         if not self._allowance.take():
+            self.starved = True
             return False
         self.requests += 1
         return True
@@ -293,7 +297,7 @@ class _Drawing:
         if request.kind == "Stylesheet":
             return BrowserAnswer(200, [("Content-Type", "text/css")], b"")
         url = normalise(request.url)
-        if url is None or request.kind not in _ASKED or request.method not in _READING:
+        if url is None or not _read(request):
             return None
         if request.kind == "Document":
             if not request.moves or self._moves > _MOVES:
@@ -331,6 +335,17 @@ class _Drawing:
                 self._rendering.keep(url, answer)
             return answer
         return answer.response  # an error that the page may know what to do with
+
+
+def _read(request: BrowserRequest) -> bool:
+    """Whether a request is for something that a reader of the page would miss."""
+    named = {name.lower(): value for name, value in request.headers.items()}
+    return (
+        request.kind in _ASKED
+        and request.method in _READING
+        and "prefetch" not in named.get("sec-purpose", "")
+        and "event-stream" not in named.get("accept", "")  # it has no end
+    )
 
 
 def _permission(headers: Mapping[str, str]) -> list[tuple[str, str]]:
