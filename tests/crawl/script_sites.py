@@ -53,3 +53,75 @@ def application(pages: int = 12) -> Handler:
         raise web.HTTPNotFound
 
     return serve
+
+
+def _prose(name: str, count: int = 80) -> str:
+    return " ".join(f"{name}word{number}" for number in range(count))
+
+
+def mixed(pages: int = 40) -> Handler:
+    """Plain pages, a third that a script draws, and a third that stay empty whatever one does."""
+
+    async def serve(request: web.Request) -> web.StreamResponse:
+        path = request.path
+        if path == "/app.js":
+            return script(APP)
+        if path.startswith("/api/"):
+            name = path[5:-5]
+            if name.startswith("empty"):
+                raise web.HTTPForbidden
+            return web.json_response(
+                {"title": name, "text": f"tide gauge {_prose(name)}", "links": ["/"]}
+            )
+        if path == "/":
+            names = [
+                f"{kind}{number}" for number in range(pages) for kind in ("plain", "drawn", "empty")
+            ]
+            return shell(
+                "".join(f'<p><a href="/{name}">{name} tide gauge</a></p>' for name in names)
+            )
+        if path.startswith(("/drawn", "/empty")):
+            return shell()
+        if path.startswith("/plain"):
+            return shell(f"<p>tide gauge {_prose(path[1:])}</p>")
+        raise web.HTTPNotFound
+
+    return serve
+
+
+CATALOGUE = """
+const list = document.getElementById('root');
+let number = 0;
+const more = () => fetch('/api/items?from=' + number).then(a => a.json()).then(items => {
+  for (const item of items) {
+    const row = document.createElement('div');
+    row.style.height = '150px';
+    row.innerHTML = '<a href="/item' + item + '">tide gauge number ' + item + '</a>';
+    list.appendChild(row);
+  }
+  number += items.length;
+});
+more();
+addEventListener('scroll', () => {
+  if (innerHeight + scrollY + 10 >= document.documentElement.scrollHeight) more();
+});
+"""
+
+
+def catalogue(items: int = 80) -> Handler:
+    """A list that grows when it is scrolled, of plain pages."""
+
+    async def serve(request: web.Request) -> web.StreamResponse:
+        path = request.path
+        if path == "/app.js":
+            return script(CATALOGUE)
+        if path == "/":
+            return shell()
+        if path == "/api/items":
+            start = int(request.query["from"])
+            return web.json_response(list(range(start, min(start + 20, items))))
+        if path.startswith("/item"):
+            return shell(f"<p>tide gauge {_prose(path[1:])}</p><script>1</script>")
+        raise web.HTTPNotFound
+
+    return serve

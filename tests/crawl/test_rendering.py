@@ -420,7 +420,7 @@ def test_a_run_keeps_the_page_as_drawn_and_explains_it(
         said = capsys.readouterr().out
         assert "drawn by a browser: " in said
         assert "requests 1" in said
-        assert main(["export", str(folder), "--text", str(tmp_path / "text.jsonl")]) == 0
+        assert main(["export", str(folder), "--jsonl", str(tmp_path / "text.jsonl")]) == 0
         texts = [json.loads(line) for line in (tmp_path / "text.jsonl").read_text().splitlines()]
         assert any("page1word7" in (page["text"] or "") for page in texts)
 
