@@ -88,7 +88,6 @@ class Archive(Protocol):
     def write(self) -> Callable[[Sequence[Exchange], str], str]:
         """Store the exchanges of a fetch, and how its body was cut (``Response.cut``); the place
         of the last response."""
-        ...
 
     def write_rendered(self, url: str, html: bytes) -> str:
         """Store what a browser made of the response that was stored last; its place."""
@@ -96,7 +95,6 @@ class Archive(Protocol):
 
     def read(self, place: str) -> ArchivedResponse:
         """The response at a place; ``InputError`` where it cannot be read."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
