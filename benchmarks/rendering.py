@@ -51,26 +51,25 @@ def crawled(site: Site, mode: str, budget: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         options = ["--topic", "tide gauge", "--budget", str(budget), "--allow-private"]
         options += ["--delay", "0.02", "--render", mode, "-o", f"{folder}/run", "--json"]
-        events = Path(folder, "events").open("w+b")
+        said = Path(folder, "events")
         began = time.monotonic()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "sonde", "crawl", site.url("/"), *options],
-            env={"PATH": "/usr/bin:/bin", "TMPDIR": folder, "PYTHONPATH": ":".join(sys.path)},
-            stdout=events,
-            stderr=subprocess.DEVNULL,
-        )
+        with said.open("wb") as events:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "sonde", "crawl", site.url("/"), *options],
+                env={"PATH": "/usr/bin:/bin", "TMPDIR": folder, "PYTHONPATH": ":".join(sys.path)},
+                stdout=events,
+                stderr=subprocess.DEVNULL,
+            )
         most = 0
         while process.poll() is None:
             most = max(most, sum(memory_of(group) for group in browsers(folder)))
             time.sleep(0.5)
         seconds = time.monotonic() - began
-        events.seek(0)
-        said = json.loads(events.read().splitlines()[-1])
-        events.close()
+        last = json.loads(said.read_bytes().splitlines()[-1])
     return {
         "requests": site.total - before,
-        "pages": said["visits"],
-        "value": said["total"],
+        "pages": last["visits"],
+        "value": last["total"],
         "seconds": seconds,
         "memory": most / 1e6,
     }
