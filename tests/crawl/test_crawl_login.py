@@ -131,11 +131,13 @@ def test_no_secret_is_on_the_disk(tmp_path: Path, caplog: pytest.LogCaptureFixtu
         assert PASSWORD not in caplog.text
 
 
+@pytest.mark.parametrize("per_host", [1, 64])  # one connection: it is the lease's own
 @pytest.mark.usefixtures("secret")
-def test_a_session_that_ends_is_renewed_and_charged() -> None:
+def test_a_session_that_ends_is_renewed_and_charged(per_host: int) -> None:
     members = Members(lasts=5)
     with Site(members) as site:
-        result = crawl(site.url("/0"), budget=100, login=login(site), concurrency=1, **FAST)
+        settings = {**FAST, "concurrency": 1, "per_host": per_host}
+        result = crawl(site.url("/0"), budget=100, login=login(site), **settings)
         assert result.visits == 12
         assert len(members.sent) == 3
         # Each renewal: the page that was refused, the form, its sending, where that leads.

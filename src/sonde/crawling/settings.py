@@ -26,12 +26,12 @@ from sonde.budgets import Budget, planned_requests
 from sonde.durations import seconds_from
 from sonde.errors import InputError
 from sonde.estimators import DEFAULT, Estimator
+from sonde.estimators.builder import Strategy
 from sonde.net.exchange import Limits
 from sonde.protocols import CustomEstimator, Objective
 from sonde.scorers.document import Scorer
 from sonde.sources.context import REACHES, SITEMAPS
 from sonde.sources.options import as_data, read_options
-from sonde.strategies import Strategy
 
 HEAD = 32_768
 """The longest line of a response head; a whole head may have eight times that."""
@@ -198,7 +198,16 @@ class Settings:
     allow_private: bool = _setting(
         False, _HOW, "also loopback and private addresses: for one's own network", **_CLIENT
     )
-    renderer: Callable[..., Any] | None = _setting(None, _HOW, **_PART)
+    render: str = _setting(
+        "never",
+        _HOW,
+        "draw pages that need a browser",
+        choices=("auto", "always", "never"),
+        changeable=True,
+    )
+    browser: str = _setting(
+        "chromium", _HOW, "a name, a path or a ws:// address", "WHICH", changeable=True
+    )
     lookup: Callable[..., Any] | None = _setting(None, _HOW, **_PART)
 
     pages: bool = _setting(True, _KEEP, "keep no WARC files", flag="--no-pages")
@@ -323,7 +332,8 @@ class ResumeSettings(TypedDict, total=False):
     proxy: str | None
     ca_file: str | None
     allow_private: bool
-    renderer: Callable[..., Any] | None
+    render: str
+    browser: str
     lookup: Callable[..., Any] | None
     pseudonymise: str | None
 
