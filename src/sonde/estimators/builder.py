@@ -8,7 +8,6 @@ from typing import Protocol, TypeVar, cast
 
 import numpy as np
 
-from sonde.estimators.builder import GREEDY, Strategy
 from sonde.estimators.model_kernels import ModelKernels, RecordedPlaces, load_kernels
 from sonde.protocols import (
     Chooser,
@@ -24,6 +23,7 @@ from sonde.protocols import (
     Quickness,
     Signal,
 )
+from sonde.strategies import GREEDY, Strategy
 
 KINDS = ("n", "e", "ne")
 AGGREGATES = ("sum", "max", "avg")

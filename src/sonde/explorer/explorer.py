@@ -12,12 +12,12 @@ import numpy as np
 from sonde.budgets import Budget, budget_from
 from sonde.errors import InputError
 from sonde.estimators import DEFAULT, Estimator, estimator_from
-from sonde.estimators.builder import Strategy, strategy_from
 from sonde.explorer.driver_view import DriverView
 from sonde.explorer.exploration import Exploration, OpenLease
 from sonde.objectives import gain_of, objective_from
 from sonde.protocols import CustomEstimator, Floats, Objective
 from sonde.records import ONE_REQUEST, Failure, Group, Lease, Link, Node, Outcome, Spend, Visit
+from sonde.strategies import Strategy, strategy_from
 
 
 @dataclass(frozen=True, slots=True)
