@@ -40,7 +40,7 @@ class LoopbackSite:
 
             def do_GET(self) -> None:
                 size = int(self.headers.get("Content-Length") or 0)
-                said = self.rfile.read(size).decode()
+                said = self.rfile.read(size).decode("latin-1")
                 with site._lock:
                     site.log.append((self.command, self.path))
                 found = site.answers.get(self.path, Answer("gone", 404))

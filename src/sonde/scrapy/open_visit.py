@@ -29,6 +29,7 @@ class OpenVisit:
     active: set[Any] = field(default_factory=set)
     read: set[Any] = field(default_factory=set)
     coming: set[Any] = field(default_factory=set)
+    followed: set[bytes] = field(default_factory=set)  # fingerprints of all its requests
     queued: int = 0
     items: int = 0
     score: float = 0.0

@@ -35,7 +35,7 @@ class RequestBook:
         self._owners: dict[str, bytes] = {}  # the fingerprint that lent a name
         self._seen: set[bytes] = set()
         self._waiting: dict[str, Any] = {}
-        self._kept: dict[str, str | None] = {}  # of an earlier process
+        self._kept: dict[str, str | None] = {}  # of an earlier process; None for what was followed
         self.unkept = 0
         """Requests that could not be written down."""
         for fingerprint, node, request in keeper.rows("requests"):
@@ -91,7 +91,7 @@ class RequestBook:
             self._name(fingerprint, node)
         elif name != node:
             self._waiting.pop(name, None)
-            self._kept.pop(name, None)
+            self._kept[name] = None
         else:
             return
         self._keeper.write("requests", [(fingerprint, name, None)])

@@ -79,7 +79,7 @@ class TellingMiddleware:
     def _note(self, visit: OpenVisit, read: ReadResponse, request: Any) -> None:
         """What a request that the spider yields is to the visit: a link, or one of its own."""
         if not explores(request):
-            request.meta[LEASE] = visit.lease.number
+            self._run.chain(visit, request)
             return
         if self._offsite(request):
             visit.refused.append((request.url, "scope"))

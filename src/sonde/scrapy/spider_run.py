@@ -50,6 +50,7 @@ class SpiderRun:
         self._coming: dict[Any, OpenVisit] = {}
         self._queue: list[tuple[int, int, OpenVisit, Any]] = []
         self._queued = 0
+        self._chained = 0  # requests that completed an item
         self._scored = False
 
     @classmethod
@@ -173,7 +174,7 @@ class SpiderRun:
 
     def leased(self) -> Any:
         """The request of the best node that may be asked now, or ``None``."""
-        while not self.broken:
+        while not self.broken and self._room():
             ready = self._ready()
             if ready is not None and not ready:
                 return None
@@ -188,9 +189,19 @@ class SpiderRun:
                 self._tell(OpenVisit(lease, None, depth), Skip(request))
                 continue
             request.meta[LEASE] = lease.number
-            self.open[lease.number] = OpenVisit(lease, request, depth, active={request})
+            visit = OpenVisit(lease, request, depth, active={request})
+            visit.followed.add(self.book.fingerprint(request))
+            self.open[lease.number] = visit
             return request
         return None
+
+    def _room(self) -> bool:
+        """Whether the budget has room for what visits that are open may still need, besides one
+        more: a page that was begun should be finished, where finishing takes a chain."""
+        if not self._chained or not self.open:
+            return True
+        each = -(-self._chained // max(1, self.explorer.visits))
+        return self.account.left("requests") >= 1 + each * (1 + len(self.open))
 
     def _ready(self) -> Collection[Group] | None:
         """The downloader's slots that can take a request now, of those that nodes wait for;
@@ -225,17 +236,16 @@ class SpiderRun:
         """A request reaches the scheduler: ``kept`` here, ``filtered`` as one that was seen, or
         for the scheduler's own queue (``repeat``)."""
         parent = self._coming.pop(request, None)
-        if parent is not None:
-            parent.coming.discard(request)
-            try:
-                return self._admit_node(request, seed=False)
-            finally:
-                self._settle_finished(parent)
         visit = self.open.get(request.meta.get(LEASE, 0))
         if visit is not None:
-            return self._admit_further(request, visit)
-        request.meta.pop(LEASE, None)
-        return self._admit_node(request, seed=True)
+            fate = self._admit_further(request, visit)
+        else:
+            request.meta.pop(LEASE, None)
+            fate = self._admit_node(request, seed=parent is None)
+        if parent is not None:
+            parent.coming.discard(request)
+            self._settle_finished(parent)
+        return fate
 
     def _admit_node(self, request: Any, *, seed: bool) -> str:
         book = self.book
@@ -252,9 +262,15 @@ class SpiderRun:
     def _admit_further(self, request: Any, visit: OpenVisit) -> str:
         """A retry, a redirect, or a link of a chain: it belongs to a visit that is open."""
         book, node = self.book, str(visit.lease.node)
-        if not request.dont_filter and book.seen(request) and not book.waits(book.name(request)):
-            visit.trouble = visit.trouble or "duplicate"
-            return "filtered"
+        fingerprint = book.fingerprint(request)
+        if not request.dont_filter and book.seen(request):
+            name = book.name(request)
+            # What an earlier attempt at this node has followed, this one may follow again.
+            mine = name == node and fingerprint not in visit.followed
+            if not (mine or book.waits(name)):
+                visit.trouble = visit.trouble or "duplicate"
+                return "filtered"
+        visit.followed.add(fingerprint)
         book.follow(request, node)
         request.meta[LEASE] = visit.lease.number
         self._queued += 1
@@ -326,6 +342,13 @@ class SpiderRun:
         self._coming[request] = visit
         link = Link(self.book.name(request), score, self.group(request), text, request.url)
         visit.links.append((request.priority, link))
+
+    def chain(self, visit: OpenVisit, request: Any) -> None:
+        """The spider yields a request that completes an item: it belongs to the visit."""
+        request.meta[LEASE] = visit.lease.number
+        visit.coming.add(request)
+        self._coming[request] = visit
+        self._chained += 1
 
     def said(self, visit: OpenVisit, request: Any) -> None:
         """The spider has said all there is to say of a response."""
