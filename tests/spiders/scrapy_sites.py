@@ -56,7 +56,7 @@ class LoopbackSite:
 
             do_POST = do_GET
 
-            def log_message(self, format: str, *args: Any) -> None:
+            def log_message(self, *_: Any) -> None:
                 pass
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

@@ -9,7 +9,7 @@ import scrapy
 from scrapy.crawler import CrawlerProcess
 
 
-class Victim(scrapy.Spider):  # type: ignore[misc, name-defined]
+class Victim(scrapy.Spider):
     """Follows all links."""
 
     name = "victim"

@@ -11,13 +11,13 @@ from scrapy_sites import ScrapyLoop, served, topical
 from sonde.store.reader import RunReader
 from sonde.store.summary import totals
 
-scrapy = pytest.importorskip("scrapy", reason="the extra scrapy is not installed")
+scrapy: Any = pytest.importorskip("scrapy", reason="the extra scrapy is not installed")
 
 
 def follower(start: str) -> type[Any]:
     """The spider of a tutorial: items on topic, all links followed."""
 
-    class Follower(scrapy.Spider):  # type: ignore[misc, name-defined]
+    class Follower(scrapy.Spider):
         name = "follower"
         start_urls = (start,)
 

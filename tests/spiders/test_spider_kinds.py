@@ -16,8 +16,8 @@ from test_spider_budget import follower
 from sonde.store.reader import RunReader
 from sonde.store.summary import best_pages, totals
 
-scrapy = pytest.importorskip("scrapy", reason="the extra scrapy is not installed")
-spiders = pytest.importorskip("scrapy.spiders")
+scrapy: Any = pytest.importorskip("scrapy", reason="the extra scrapy is not installed")
+spiders: Any = pytest.importorskip("scrapy.spiders")
 LinkExtractor: Any = pytest.importorskip("scrapy.linkextractors").LinkExtractor
 
 
@@ -48,7 +48,7 @@ def test_it_finds_several_times_what_scrapy_finds(scrapy_loop: ScrapyLoop, tmp_p
 def test_a_topic_says_what_counts(scrapy_loop: ScrapyLoop, tmp_path: Path) -> None:
     """A spider without items: pages are scored, and links by what they are called."""
 
-    class Silent(scrapy.Spider):  # type: ignore[misc, name-defined]
+    class Silent(scrapy.Spider):
         name = "silent"
 
         async def start(self) -> Any:
@@ -68,7 +68,7 @@ def test_a_topic_says_what_counts(scrapy_loop: ScrapyLoop, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("slow", [False, True])
 def test_a_spider_s_own_score(scrapy_loop: ScrapyLoop, tmp_path: Path, slow: bool) -> None:
-    class Judging(scrapy.Spider):  # type: ignore[misc, name-defined]
+    class Judging(scrapy.Spider):
         name = "judging"
 
         async def start(self) -> Any:
@@ -78,15 +78,12 @@ def test_a_spider_s_own_score(scrapy_loop: ScrapyLoop, tmp_path: Path, slow: boo
             yield {"url": response.url}
             yield from response.follow_all(css="a")
 
-        if slow:
+        def sonde_score(self, response: Any) -> Any:
+            worth = 2.0 * ("tide gauge of" in response.text)
+            return later(worth) if slow else worth
 
-            async def sonde_score(self, response: Any) -> float:
-                return 2.0 * ("tide gauge of" in response.text)
-
-        else:
-
-            def sonde_score(self, response: Any) -> float:
-                return 2.0 * ("tide gauge of" in response.text)
+    async def later(worth: float) -> float:
+        return worth
 
     with served(topical(500)) as site:
         (crawled,) = scrapy_loop.crawl(Judging, settings=settings_for(tmp_path, 60))
@@ -107,7 +104,7 @@ def test_any_scorer_and_estimator(scrapy_loop: ScrapyLoop, tmp_path: Path) -> No
 def test_a_crawl_spider_with_rules(scrapy_loop: ScrapyLoop, tmp_path: Path) -> None:
     with served(topical(800)) as site:
 
-        class Ruled(spiders.CrawlSpider):  # type: ignore[misc, name-defined]
+        class Ruled(spiders.CrawlSpider):
             name = "ruled"
             allowed_domains = ("127.0.0.1",)
             start_urls = (site.url + "/",)
@@ -139,7 +136,7 @@ def test_a_sitemap_spider(scrapy_loop: ScrapyLoop, tmp_path: Path) -> None:
             kind="application/xml",
         )
 
-        class Mapped(spiders.SitemapSpider):  # type: ignore[misc, name-defined]
+        class Mapped(spiders.SitemapSpider):
             name = "mapped"
             sitemap_urls = (site.url + "/robots.txt",)
 
@@ -186,7 +183,7 @@ def test_other_commands_read_the_run(scrapy_loop: ScrapyLoop, tmp_path: Path) ->
 def test_link_texts_are_told(scrapy_loop: ScrapyLoop, tmp_path: Path) -> None:
     """By the response, and by a link extractor where it says so."""
 
-    class Texts(scrapy.Spider):  # type: ignore[misc, name-defined]
+    class Texts(scrapy.Spider):
         name = "texts"
 
         async def start(self) -> Any:

@@ -13,7 +13,7 @@ from scrapy_sites import Answer, ScrapyLoop, page, served, topical
 from sonde.store.reader import RunReader, trace
 from sonde.store.summary import reasons, totals
 
-scrapy = pytest.importorskip("scrapy", reason="the extra scrapy is not installed")
+scrapy: Any = pytest.importorskip("scrapy", reason="the extra scrapy is not installed")
 Spider: Any = scrapy.Spider
 Request: Any = scrapy.Request
 
@@ -29,7 +29,7 @@ def run_of(folder: Path) -> dict[str, Any]:
         return {url: (outcome, reason, requests) for url, outcome, reason, requests in rows}
 
 
-def settings_for(folder: Path, budget: int = 100, **more: Any) -> dict[str, Any]:
+def settings_for(folder: Path, budget: int = 100, /, **more: Any) -> dict[str, Any]:
     return {"SONDE_BUDGET": budget, "SONDE_FOLDER": str(folder / "run"), **more}
 
 
@@ -452,6 +452,30 @@ def test_a_scheduler_of_the_project_s_own_wins(scrapy_loop: ScrapyLoop, tmp_path
             yield {"scheduler": type(self.crawler.engine._slot.scheduler).__module__}
 
     with served({"/": page("", {})}) as site:
-        more = {"SCHEDULER": "scrapy.core.scheduler.Scheduler"}
-        (crawled,) = scrapy_loop.crawl(Own, settings=settings_for(tmp_path, **more))
+        told = settings_for(tmp_path, SCHEDULER="scrapy.core.scheduler.Scheduler")
+        (crawled,) = scrapy_loop.crawl(Own, settings=told)
     assert crawled.items == [{"scheduler": "scrapy.core.scheduler"}]
+
+
+def test_what_is_chosen_waits_for_slow_callbacks(scrapy_loop: ScrapyLoop, tmp_path: Path) -> None:
+    """Not more visits are open than Scrapy may send at once, also where servers are quicker."""
+    from sonde.scrapy.spider_run import SpiderRun
+
+    opened: list[int] = []
+
+    class Thoughtful(Spider):
+        name = "thoughtful"
+
+        async def start(self) -> Any:
+            yield Request(site.url + "/")
+
+        async def parse(self, response: Any) -> Any:
+            await asyncio.sleep(0.05)
+            opened.append(len(SpiderRun.of(self.crawler).open))
+            for request in response.follow_all(css="a"):
+                yield request
+
+    with served(topical(100, errors=False)) as site:
+        scrapy_loop.crawl(Thoughtful, settings=settings_for(tmp_path, 40, CONCURRENT_REQUESTS=4))
+        assert len(site.log) == 40
+    assert max(opened) == 4

@@ -18,7 +18,7 @@ from sonde.errors import InputError
 from sonde.store.reader import RunReader
 from sonde.store.summary import totals
 
-scrapy = pytest.importorskip("scrapy", reason="the extra scrapy is not installed")
+scrapy: Any = pytest.importorskip("scrapy", reason="the extra scrapy is not installed")
 
 HERE = Path(__file__).parent
 
@@ -92,7 +92,7 @@ def test_requests_come_back_as_they_were(scrapy_loop: ScrapyLoop, tmp_path: Path
     """Method, body, headers, callback, meta: also after another process."""
     stop = [True]
 
-    class Rich(scrapy.Spider):  # type: ignore[misc, name-defined]
+    class Rich(scrapy.Spider):
         name = "rich"
 
         async def start(self) -> Any:
@@ -136,7 +136,7 @@ def test_requests_come_back_as_they_were(scrapy_loop: ScrapyLoop, tmp_path: Path
 def test_what_cannot_be_written_down_is_crawled_all_the_same(
     scrapy_loop: ScrapyLoop, tmp_path: Path
 ) -> None:
-    class Closures(scrapy.Spider):  # type: ignore[misc, name-defined]
+    class Closures(scrapy.Spider):
         name = "closures"
 
         async def start(self) -> Any:

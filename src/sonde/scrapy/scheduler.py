@@ -13,7 +13,7 @@ from scrapy.utils.defer import deferred_from_coro
 from sonde.scrapy.spider_run import BUDGET, SpiderRun
 
 
-class Scheduler(ScrapyScheduler):  # type: ignore[misc]
+class Scheduler(ScrapyScheduler):
     """Scrapy's scheduler, whose queues hold only what does not explore: a request made a second
     time with ``dont_filter``. A filter for duplicates of the project's own is heeded besides."""
 

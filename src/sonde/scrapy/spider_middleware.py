@@ -1,4 +1,4 @@
-"""The telling middleware: what a spider made of a response becomes a visit, with links and score."""
+"""The telling middleware: what a spider made of a response becomes a visit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A spider's crawl as a sonde run: what is asked, charged and told, whoever of Scrapy's parts calls.
+"""A spider's crawl as a sonde run: what is asked, charged and told, whichever part calls.
 
 All state of a crawler is here, so that several spiders can run in one process.
 """
@@ -12,10 +12,10 @@ import time
 from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
-from sonde.crawling.events import Settled
+from sonde.crawling.progress import Settled
 from sonde.crawling.settings import Settings
 from sonde.crawling.setup import CrawlRequest, Session
 from sonde.errors import InputError, StoreError
@@ -39,7 +39,7 @@ BUDGET = "sonde_budget"
 class SpiderRun:
     """The run of one crawler."""
 
-    _runs: WeakKeyDictionary[Any, SpiderRun] = WeakKeyDictionary()
+    _runs: ClassVar[WeakKeyDictionary[Any, SpiderRun]] = WeakKeyDictionary()
 
     def __init__(self, crawler: Any) -> None:
         self._crawler = crawler
@@ -82,7 +82,7 @@ class SpiderRun:
             kind, SpiderOptions(spider.name), Settings.told(told, "SONDE_ settings"), []
         ).equipped()
         folder = _folder(settings, spider.name)
-        if folder is not None and (folder / DATABASE).is_file():
+        if (folder / DATABASE).is_file():
             self.session = _resumed(folder, request)
         else:
             run = Run.create(folder, request.config())
@@ -95,12 +95,11 @@ class SpiderRun:
         assert isinstance(source, SpiderSource)
         self._keeper, self.scorer = source.keeper, source.scorer
         learned = self._keeper.recalled("scorer")
-        if learned is not None and hasattr(self.scorer, "restore"):
+        if learned is not None and self.scorer is not None and hasattr(self.scorer, "restore"):
             self.scorer.restore(json.loads(learned))
         self.book = RequestBook(self._keeper, spider, self._crawler.request_fingerprinter)
         self.commit()
-        if folder is not None:
-            _LOG.info("The run is in %s: sonde show %s", folder, folder)
+        _LOG.info("The run is in %s: sonde show %s", folder, folder)
 
     def end(self, reason: str) -> None:
         """Settle what is open, and let go of the run."""
@@ -135,7 +134,7 @@ class SpiderRun:
 
     def commit(self) -> None:
         """Make safe all that happened."""
-        if self._scored and hasattr(self.scorer, "state"):
+        if self._scored and self.scorer is not None and hasattr(self.scorer, "state"):
             self._keeper.keep("scorer", json.dumps(self.scorer.state()).encode())
         self._scored = False
         try:
@@ -196,8 +195,13 @@ class SpiderRun:
         return None
 
     def _room(self) -> bool:
-        """Whether the budget has room for what visits that are open may still need, besides one
-        more: a page that was begun should be finished, where finishing takes a chain."""
+        """Whether there is room for one more visit. Not more are open than Scrapy may send at once:
+        where callbacks are slower than servers, what is chosen should wait for what they say. And
+        the budget has room for what open ones may still need: a page that was begun should be
+        finished, where finishing takes a chain."""
+        most = self._crawler.engine.downloader.total_concurrency
+        if 0 < most <= len(self.open):
+            return False
         if not self._chained or not self.open:
             return True
         each = -(-self._chained // max(1, self.explorer.visits))
@@ -220,7 +224,7 @@ class SpiderRun:
         """How many requests a slot may have at once."""
         slot = downloader.slots.get(group)
         if slot is not None:
-            places = slot.concurrency or downloader.total_concurrency
+            places = int(slot.concurrency or downloader.total_concurrency)
             return min(places, len(slot.transferring) + 1) if slot.delay else places
         told = downloader.per_slot_settings.get(group, {})
         settings, spider = self._crawler.settings, self._crawler.spider
@@ -376,18 +380,24 @@ class SpiderRun:
         seconds = time.monotonic() - visit.began
         gain = self.logbook.tell(lease, outcome, seconds, interrupt=interrupt)
         self.open.pop(lease.number, None)
-        told = isinstance(outcome, Visit)
-        kind = "visit" if told else "skip" if isinstance(outcome, Skip) else "failure"
-        if not told and outcome.retry and visit.request is not None:
-            self.book.put_back(str(lease.node), visit.request)
+        reason, retry, score, title = "", False, 0.0, ""
+        if isinstance(outcome, Visit):
+            kind, score = "visit", outcome.score
+            if isinstance(outcome, PageVisit) and outcome.facts is not None:
+                title = outcome.facts.title
+        else:
+            kind = "skip" if isinstance(outcome, Skip) else "failure"
+            reason, retry = outcome.reason, outcome.retry
+            if retry and visit.request is not None:
+                self.book.put_back(str(lease.node), visit.request)
         self.session.meter.add(
             Settled(
                 lease=lease.number,
                 node=lease.node,
                 outcome="interrupt" if interrupt else kind,
-                reason="" if told else outcome.reason,
-                retry=not told and outcome.retry,
-                score=outcome.score if told else 0.0,
+                reason=reason,
+                retry=retry,
+                score=score,
                 gain=gain,
                 predicted=lease.predicted,
                 chooser=lease.chooser,
@@ -395,12 +405,12 @@ class SpiderRun:
                 bytes=outcome.spent.bytes,
                 seconds=seconds,
                 depth=visit.depth,
-                title=outcome.facts.title if isinstance(outcome, PageVisit) and outcome.facts else "",
+                title=title,
             )
         )
 
 
-def _folder(settings: Any, spider: str) -> Path | None:
+def _folder(settings: Any, spider: str) -> Path:
     """Where the run is: ``SONDE_FOLDER``, or in the job directory, or a new folder in ``runs``."""
     now = time.strftime("%Y%m%d-%H%M%S")
     told = settings.get("SONDE_FOLDER")
