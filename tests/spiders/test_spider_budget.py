@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scrapy_sites import ScrapyLoop, served, topical
+from scrapy_sites import ScrapyLoop
 
+from loopback_site import served, topical
 from sonde.store.reader import RunReader
 from sonde.store.summary import totals
 

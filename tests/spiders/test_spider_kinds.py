@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scrapy_sites import Answer, ScrapyLoop, page, served, topical
+from scrapy_sites import ScrapyLoop
 from test_spider_budget import follower
 
+from loopback_site import Answer, page, served, topical
 from sonde.store.reader import RunReader
 from sonde.store.summary import best_pages, totals
 

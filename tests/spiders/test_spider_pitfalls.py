@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scrapy_sites import Answer, ScrapyLoop, page, served, topical
+from scrapy_sites import ScrapyLoop
 
+from loopback_site import Answer, page, served, topical
 from sonde.store.reader import RunReader, trace
 from sonde.store.summary import reasons, totals
 

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scrapy_sites import LoopbackSite, ScrapyLoop, page, served, topical
+from scrapy_sites import ScrapyLoop
 from test_spider_budget import follower
 
+from loopback_site import LoopbackSite, page, served, topical
 from sonde.errors import InputError
 from sonde.store.reader import RunReader
 from sonde.store.summary import totals
@@ -151,7 +152,7 @@ def test_what_cannot_be_written_down_is_crawled_all_the_same(
         (crawled,) = scrapy_loop.crawl(Closures, settings=told)
         assert sorted(site.paths()) == ["/", "/a", "/b"]
     assert len(crawled.items) == 1
-    assert crawled.stats["sonde/unserializable"] == 2
+    assert crawled.stats["scheduler/unserializable"] == 2
 
 
 def test_another_topic_needs_another_run(scrapy_loop: ScrapyLoop, tmp_path: Path) -> None:

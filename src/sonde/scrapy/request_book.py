@@ -132,7 +132,7 @@ class RequestBook:
                 return text
         except (TypeError, ValueError, AttributeError, RecursionError) as error:
             if not self.unkept:
-                _LOG.warning("%s cannot be written down, and is lost on a kill: %s", request, error)
+                _LOG.warning("Unable to serialize request, which no resume will know: %s", error)
         self.unkept += 1
         return None
 

@@ -64,7 +64,7 @@ class Scheduler(ScrapyScheduler):
         if fate == "repeat":
             pushed: bool = super().enqueue_request(request)
             return pushed
-        self.stats.inc_value("scheduler/enqueued/sonde")
+        self.stats.inc_value("scheduler/enqueued/memory")
         self.stats.inc_value("scheduler/enqueued")
         return True
 
@@ -78,7 +78,7 @@ class Scheduler(ScrapyScheduler):
                 return request
             request = self.run.leased()
         if request is not None:
-            self.stats.inc_value("scheduler/dequeued/sonde")
+            self.stats.inc_value("scheduler/dequeued/memory")
             self.stats.inc_value("scheduler/dequeued")
         elif self.run.over and not self.closing:
             self._close_when_idle()

@@ -126,7 +126,8 @@ class SpiderRun:
         self._stat("sonde/requests", self.account.spent.requests)
         self._stat("sonde/visits", self.explorer.visits)
         self._stat("sonde/total", self.explorer.total)
-        self._stat("sonde/unserializable", self.book.unkept)
+        if self.book.unkept:
+            self._stat("scheduler/unserializable", self.book.unkept)
         self.session = None
 
     def _stat(self, name: str, value: float) -> None:
