@@ -102,7 +102,7 @@ def test_over_http_with_a_token(tmp_path: Path) -> None:
 
             async def main() -> None:
                 until = time.monotonic() + 60
-                async with httpx2.AsyncClient() as plain:
+                async with httpx2.AsyncClient(timeout=120) as plain:
                     while time.monotonic() < until:
                         try:
                             answer = await plain.post(address, json={})
@@ -115,7 +115,7 @@ def test_over_http_with_a_token(tmp_path: Path) -> None:
                         foreign = {**bearer, header: "http://evil.example"}
                         answer = await plain.post(address, json={}, headers=foreign)
                         assert answer.status_code == status
-                async with httpx2.AsyncClient(headers=bearer) as known:
+                async with httpx2.AsyncClient(headers=bearer, timeout=120) as known:
                     transport = streamable_http_client(address, http_client=known)
                     async with mcp.Client(transport) as client:
                         await conversation(client, site.url, [])

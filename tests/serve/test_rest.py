@@ -134,4 +134,5 @@ def test_the_command(tmp_path: Path) -> None:
         while process.poll() is None and time.monotonic() < until:
             time.sleep(0.05)
         process.kill()
+        process.stderr.close()
     assert process.wait() == 130
