@@ -111,8 +111,8 @@ def test_the_command(tmp_path: Path) -> None:
         text=True,
         env=dict(os.environ),
     )
+    assert process.stderr is not None
     try:
-        assert process.stderr is not None
         token = process.stderr.readline().split()[-1]
         assert f"http://127.0.0.1:{port}" in process.stderr.readline()
         with served(library()) as site:

@@ -137,7 +137,8 @@ def pieces(markdown: str) -> Iterator[tuple[str, str]]:
     >>> list(pieces("# Tides" + chr(10) * 2 + "They rise." + chr(10) * 2 + "They fall."))
     [('Tides', 'They rise.\\n\\nThey fall.')]
     """
-    heading, gathered, size = "", [], 0
+    heading, size = "", 0
+    gathered: list[str] = []
     for block in re.split(r"\n{2,}", markdown):
         block = block.strip("\n")
         if _HEADING.match(block):

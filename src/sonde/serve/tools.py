@@ -301,7 +301,7 @@ class Toolbox:
         quoting = Quoting()
         said = [f"{quoting.preface}\n"]
         left = tokens - tokens_of(said[0])
-        found = []
+        found: list[dict[str, Any]] = []
         for passage in index.find(query):
             text = _cited(len(found) + 1, passage, quoting)
             cost = tokens_of(text) + 1
