@@ -109,19 +109,20 @@ class Ranks:
     mean: float | None  # over ranks up to ``RANKED``
 
 
-def _lost(run: RunReader) -> Reason:
-    """What counts as spent because a power cut may have hidden it."""
-    row = run.one(
-        "SELECT count(*), total(json_extract(data, '$.requests')),"
-        " total(json_extract(data, '$.bytes')) FROM log WHERE kind = 'lost'"
+def _unleased(run: RunReader) -> list[Reason]:
+    """What counts as spent and belongs to no lease: because a power cut may have hidden it, or
+    because it was asked for besides."""
+    found = run.rows(
+        "SELECT kind, iif(kind = 'lost', 'power cut', 'besides'), count(*),"
+        " total(json_extract(data, '$.requests')), total(json_extract(data, '$.bytes'))"
+        " FROM log WHERE kind IN ('lost', 'aside') GROUP BY 1 ORDER BY 1"
     )
-    assert row is not None
-    return Reason("lost", "power cut", row[0], int(row[1]), int(row[2]), 0.0)
+    return [Reason(row[0], row[1], row[2], int(row[3]), int(row[4]), 0.0) for row in found]
 
 
 def totals(run: RunReader) -> Totals:
     """The run in numbers."""
-    lost = _lost(run)
+    unleased = _unleased(run)
     row = run.one(
         "SELECT count(*) FILTER (WHERE outcome = 'visit'),"
         " count(*) FILTER (WHERE outcome = 'failure'), count(*) FILTER (WHERE outcome = 'skip'),"
@@ -136,8 +137,8 @@ def totals(run: RunReader) -> Totals:
         skips=row[2],
         interrupted=row[3],
         in_flight=row[4],
-        requests=int(row[5]) + lost.requests,
-        bytes=int(row[6]) + lost.bytes,
+        requests=int(row[5]) + sum(each.requests for each in unleased),
+        bytes=int(row[6]) + sum(each.bytes for each in unleased),
         seconds=row[7],
         value=row[8],
         known=run.count("SELECT count(*) FROM nodes"),
@@ -184,8 +185,7 @@ def reasons(run: RunReader) -> list[Reason]:
         "SELECT coalesce(outcome, 'in flight'), coalesce(reason, ''), count(*), sum(requests),"
         " sum(bytes), sum(seconds) FROM leases GROUP BY 1, 2 ORDER BY 4 DESC, 3 DESC, 1, 2"
     )
-    lost = _lost(run)
-    return [Reason(*row) for row in found] + ([lost] if lost.leases else [])
+    return [Reason(*row) for row in found] + _unleased(run)
 
 
 def hosts(run: RunReader) -> list[HostSummary]:
