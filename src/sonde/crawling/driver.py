@@ -298,6 +298,7 @@ class Driver:
             url=facts.final_url if facts is not None else "",
             title=facts.title if facts is not None else "",
             flags=facts.flags if facts is not None else "",
+            content=self.hooks.content(facts) if facts is not None else None,
         )
         self._pending.append(settled)
         recent = self.meter.add(settled)

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field, fields
+from typing import TYPE_CHECKING, Any
 
 from sonde.records import Node
+
+if TYPE_CHECKING:
+    from sonde.store.page_content import PageContent
+
+
+def _plain(event: Settled | Progress, without: str) -> dict[str, Any]:
+    """The fields of an event but one."""
+    names = (each.name for each in fields(event))
+    return {name: getattr(event, name) for name in names if name != without}
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
     """A lease was settled: ``outcome`` is visit, failure, skip or interrupt.
 
-    ``predicted`` is as of the time of asking.
+    ``predicted`` is as of the time of asking. What the page said is read when it is asked for.
     """
 
     lease: int
@@ -31,10 +40,26 @@ class Settled:
     url: str = ""  # after redirects
     title: str = ""
     flags: str = ""
+    content: PageContent | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def text(self) -> str | None:
+        """The text of the page, without navigation; ``None`` where the run keeps none."""
+        return None if self.content is None else self.content.text
+
+    @property
+    def markdown(self) -> str | None:
+        """The same as Markdown; ``None`` where the run keeps no pages."""
+        return None if self.content is None else self.content.markdown
+
+    @property
+    def html(self) -> str | None:
+        """The body as it came, decoded; ``None`` where the run keeps no pages."""
+        return None if self.content is None else self.content.html
 
     def as_json(self) -> dict[str, Any]:
-        """For ``--json``."""
-        return {"event": self.outcome, **asdict(self)}
+        """For ``--json``: all but what the page said."""
+        return {"event": self.outcome, **_plain(self, "content")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +102,7 @@ class Progress:
 
     def as_json(self) -> dict[str, Any]:
         """For ``--json``."""
-        told = asdict(self)
-        del told["best"]
+        told = _plain(self, "best")
         return {"event": "progress", "harvest": self.harvest, "eta": self.eta, **told}
 
 

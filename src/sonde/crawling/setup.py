@@ -37,6 +37,7 @@ from sonde.sources.options import as_data, read_options
 from sonde.sources.pseudonyms import HiddenKeeper, Pseudonymous, Pseudonyms, make_key
 from sonde.store.forgetting import Forgotten
 from sonde.store.run import Run
+from sonde.store.shelf import Shelf
 
 
 @dataclass(frozen=True)
@@ -116,9 +117,9 @@ class CrawlRequest:
         keeper: Keeper = RunKeeper(run, self.kind.tables)
         if self.pseudonyms is not None:
             keeper = HiddenKeeper(keeper, self.pseudonyms)
-        archive = None
-        if "pages" in self.kind.heeds and settings.pages and run.pages is not None:
-            archive = RunArchive(run)
+        archive: RunArchive | Shelf | None = None
+        if "pages" in self.kind.heeds and settings.pages:
+            archive = RunArchive(run) if run.shelf is None else run.shelf
         context = SourceContext(
             seeds=tuple(self.seeds),
             settings=settings,
@@ -136,7 +137,7 @@ class CrawlRequest:
         forgotten = None if kept is None else Forgotten.of(kept)
         meter = ProgressMeter(logbook.explorer, settings.harvest_over)
         logbook.parts.add("progress", meter)
-        hooks = SourceHooks(source, run.journal, forgotten, archive)
+        hooks = SourceHooks(source, run.journal, forgotten, archive, self.kind.reading)
         return Session(run, logbook, self, hooks, meter)
 
 

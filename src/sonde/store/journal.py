@@ -42,6 +42,7 @@ _INSERTS = {
     " fingerprint, digest, etag, modified, rtt, canonical, flags, text, warc, targets, scores,"
     " places, words) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     "refused": "INSERT OR IGNORE INTO refused VALUES (?, ?, ?)",
+    "records": "INSERT OR IGNORE INTO records VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)",
     "meta": "INSERT OR REPLACE INTO meta VALUES (?, ?)",
     "outdated": "DELETE FROM snapshots WHERE part = ?",
     "snapshots": "INSERT INTO snapshots VALUES (?, ?, ?)",

@@ -38,6 +38,17 @@ def read_archived(folder: Path, place: str) -> Archived:
     return Archived(found.url, found.date, found.headers, original.body)
 
 
+def split_response(block: bytes) -> tuple[tuple[tuple[str, str], ...], bytes]:
+    """The headers and the body of a response as it was on the wire."""
+    head, _, body = block.partition(b"\r\n\r\n")
+    fields = (line.partition(b":") for line in head.split(b"\r\n")[1:])
+    headers = tuple(
+        (name.decode("latin-1").strip(), value.decode("latin-1").strip())
+        for name, _, value in fields
+    )
+    return headers, body
+
+
 def _read(folder: Path, place: RecordPlace) -> tuple[Archived, RecordPlace | None]:
     path = folder / place.name
     try:
@@ -51,12 +62,7 @@ def _read(folder: Path, place: RecordPlace) -> tuple[Archived, RecordPlace | Non
         raise InputError(f"{path}: no record at byte {place.offset}: {error}") from None
     if record.record_type not in _KINDS or len(block) != record.content_length:
         raise InputError(f"{path}: no whole response at byte {place.offset}")
-    head, _, body = block.partition(b"\r\n\r\n")
-    fields = (line.partition(b":") for line in head.split(b"\r\n")[1:])
-    headers = tuple(
-        (name.decode("latin-1").strip(), value.decode("latin-1").strip())
-        for name, _, value in fields
-    )
+    headers, body = split_response(block)
     target = record.headers.get("WARC-Target-URI") or ""
     found = Archived(target, record.headers.get("WARC-Date") or "", headers, body)
     if record.record_type == WarcRecordType.revisit:

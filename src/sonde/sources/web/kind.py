@@ -9,7 +9,7 @@ from sonde.errors import InputError
 from sonde.net.client_settings import client_settings
 from sonde.net.exchange import REASONS
 from sonde.net.urls import group_of, normalise
-from sonde.sources.context import SourceContext, SourceSettings
+from sonde.sources.context import ArchivedPage, Reading, SourceContext, SourceSettings
 from sonde.sources.kind import FETCHING, Kind, NoOptions
 from sonde.sources.web.gate import Scope
 
@@ -119,6 +119,11 @@ class Web(Kind[NoOptions]):
             "seconds_on_these_hosts": seconds,
             "pages": settings.pages,
         }
+
+    def reading(self, archived: ArchivedPage, media_type: str) -> Reading:
+        from sonde.sources.web.reading import WebReading  # parsers take their time
+
+        return WebReading(archived, media_type)
 
     def make(self, options: NoOptions, context: SourceContext) -> WebSource:
         from sonde.sources.web.source import WebSource  # the HTTP client takes its time
