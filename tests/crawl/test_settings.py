@@ -43,6 +43,7 @@ def sample(name: str) -> Any:
         "scope": "host",
         "languages": ["en"],
         "types": ["text/html"],
+        "records": ["json-ld"],
         "pseudonymise": "env:KEY",
     }
     if name in by_name:

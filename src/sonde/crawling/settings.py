@@ -28,8 +28,8 @@ from sonde.estimators import DEFAULT, Estimator
 from sonde.net.exchange import Limits
 from sonde.protocols import CustomEstimator, Objective
 from sonde.scorers.document import Scorer
-from sonde.sources.context import REACHES
-from sonde.sources.options import as_data, read_options
+from sonde.sources.context import REACHES, RECORD_KINDS
+from sonde.sources.options import as_data, read_options, text_of_file
 from sonde.strategies import Strategy
 
 HEAD = 32_768
@@ -69,6 +69,8 @@ class Setting:
     """Whether a text such as ``15m`` stands for seconds."""
     spelt: str = ""
     """What it is also called in a file."""
+    file: bool = False
+    """Whether it names a file, whose text the run keeps in its place."""
 
 
 def _setting(
@@ -186,6 +188,20 @@ class Settings:
 
     pages: bool = _setting(True, _KEEP, "keep no WARC files", flag="--no-pages")
     text: bool = _setting(True, _KEEP, "keep no text of pages", flag="--no-text")
+    records: tuple[str, ...] = _setting(
+        (),
+        _KEEP,
+        f"collect structured data of pages: {', '.join(RECORD_KINDS)} or all",
+        "KIND",
+        form=(f"{'|'.join(RECORD_KINDS)}|all", f"{', '.join(RECORD_KINDS)} or all"),
+    )
+    fields: str | None = _setting(
+        None,
+        _KEEP,
+        "collect the records that this file describes by CSS selectors",
+        "TOML",
+        file=True,
+    )
     pseudonymise: str | None = _setting(
         None,
         _KEEP,
@@ -256,6 +272,16 @@ class Settings:
             planned = planned_requests(self.requests, float(self.per or 0.0), duration)
             budget = budget & Budget(requests=planned, seconds=duration)
         return budget
+
+    @property
+    def record_kinds(self) -> tuple[str, ...]:
+        """The kinds of structured data to collect: those that were named, and all where records
+        are what counts and nobody says which."""
+        if "all" in self.records or (
+            self.objective == "distinct" and not self.records and self.fields is None
+        ):
+            return RECORD_KINDS
+        return self.records
 
     @property
     def fetch_limits(self) -> Limits:
@@ -339,6 +365,8 @@ class CrawlSettings(ResumeSettings, total=False):
     max_size: int
     pages: bool
     text: bool
+    records: Sequence[str]
+    fields: str | None
 
 
 _Kept = TypeVar("_Kept")
@@ -371,6 +399,9 @@ def spelt_out(values: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in values.items()
         if value is not None
     }
+    for name, value in told.items():
+        if name in SETTINGS and SETTINGS[name].file and "\n" not in str(value):
+            told[name] = text_of_file(value)
     budget = told.get("budget")
     if isinstance(budget, Budget):
         del told["budget"]

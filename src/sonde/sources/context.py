@@ -20,6 +20,10 @@ REACHES = ("host", "domain", "prefix", "web")
 """How widely seeds may span a scope, where a user names none."""
 
 
+RECORD_KINDS = ("json-ld", "microdata", "opengraph", "meta")
+"""The kinds of structured data that pages have."""
+
+
 class SourceSettings(ClientOptions, Protocol):
     """What a user can say to any crawl, as far as sources read it (see ``crawling.settings``)."""
 
@@ -61,6 +65,14 @@ class SourceSettings(ClientOptions, Protocol):
     def retries(self) -> int: ...
     @property
     def text(self) -> bool: ...
+    @property
+    def record_kinds(self) -> tuple[str, ...]:
+        """The kinds of structured data to collect."""
+
+    @property
+    def fields(self) -> str | None:
+        """What a file of fields says."""
+
     @property
     def renderer(self) -> Callable[..., Any] | None: ...
     @property

@@ -19,7 +19,9 @@ import pyarrow.parquet as pq
 from pyarrow import csv as pa_csv
 
 from sonde.errors import InputError
+from sonde.sources.context import RECORD_KINDS
 from sonde.sources.facts import Record
+from sonde.sources.options import text_of_file
 from sonde.store.atomic import new_file, new_folder
 from sonde.store.dataset import DatasetPlan, write_dataset
 from sonde.store.graphml import write_graphml
@@ -29,9 +31,6 @@ from sonde.store.run_pages import run_pages
 from sonde.store.run_records import read_records, run_records
 from sonde.store.run_tables import RunTables
 from sonde.store.wacz import export_wacz
-
-KINDS = ("json-ld", "microdata", "opengraph", "meta")
-"""The kinds of structured data that are read from archived pages."""
 
 Progress = Callable[[str, int, int], None]
 """Told of a file: how many rows are written, of how many there may be."""
@@ -94,7 +93,7 @@ def export(
         if jsonl is not None:
             writer.lines(str(jsonl), markdown)
         if records is not None:
-            writer.records(Path(records), None if fields is None else read_fields(fields))
+            writer.records(Path(records), None if fields is None else text_of_file(fields))
         if dataset is not None:
             writer.dataset(Path(dataset), plan)
         return writer.written
@@ -104,14 +103,6 @@ def _opened(run: str | Path | RunReader | Readable) -> AbstractContextManager[Ru
     if isinstance(run, RunReader):
         return nullcontext(run)
     return RunReader(Path(run)) if isinstance(run, (str, Path)) else run.reader()
-
-
-def read_fields(path: str | Path) -> str:
-    """The text of a file of fields."""
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from None
 
 
 class _Exporter:
@@ -205,7 +196,7 @@ class _Exporter:
         elif self._run.count("SELECT count(*) FROM records"):
             found = run_records(self._run)
         else:
-            found = read_records(self._run, KINDS, None)
+            found = read_records(self._run, RECORD_KINDS, None)
         total = self._run.count("SELECT count(*) FROM pages")
         with new_file(path) as partial:
             if path.suffix == ".jsonl":

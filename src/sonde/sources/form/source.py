@@ -13,10 +13,10 @@ from sonde.net.retries import Retries
 from sonde.protocols import Allowance
 from sonde.records import Failure, Link, Node, Outcome, Skip
 from sonde.sources.context import SourceContext
-from sonde.sources.facts import PageFacts, PageVisit, VisitEnded
+from sonde.sources.facts import PageFacts, PageVisit, Record, VisitEnded
 from sonde.sources.form.census import Census
 from sonde.sources.form.form import SearchForm, find_form
-from sonde.sources.form.layout import ENOUGH, Layout, Record
+from sonde.sources.form.layout import ENOUGH, Layout, SearchHit
 from sonde.sources.form.query_words import counted, words_of
 from sonde.sources.form.site import FormSite
 
@@ -116,14 +116,14 @@ class FormSource:
             return outcome
         return Failure(outcome.reason, self.retries.again(word, outcome.reason))
 
-    async def _searched(self, word: str, allowance: Allowance) -> tuple[dict[str, Record], str]:
+    async def _searched(self, word: str, allowance: Allowance) -> tuple[dict[str, SearchHit], str]:
         """The records of a keyword, by their ids, and where the first of them stood."""
         form = self.form
         if form is None:
             form = self.form = await self._found(allowance)
         url, body = form.request(word)
         first = url
-        found: dict[str, Record] = {}
+        found: dict[str, SearchHit] = {}
         for number in range(self.manner.pages):
             try:
                 html, response = await self.site.page(url, body, allowance)
@@ -149,7 +149,7 @@ class FormSource:
         self.keeper.keep("form", json.dumps(form.as_data()).encode())
         return form
 
-    def _learned(self, selector: str, word: str, records: list[Record]) -> bool:
+    def _learned(self, selector: str, word: str, records: list[SearchHit]) -> bool:
         """Whether what looks like a list of records is one: results speak of what was asked."""
         speaking = sum(word in record.text.lower() for record in records)
         if len(records) < ENOUGH or 2 * speaking < len(records):
@@ -158,7 +158,7 @@ class FormSource:
         self.keeper.keep("layout", selector.encode())
         return True
 
-    def _told(self, word: str, records: dict[str, Record], url: str) -> Outcome:
+    def _told(self, word: str, records: dict[str, SearchHit], url: str) -> Outcome:
         self.retries.succeeded(word)
         for record in records.values():
             if record.id not in self.census.times:
@@ -175,6 +175,7 @@ class FormSource:
             score=float(len(records)),
             links=[Link(other, float(count)) for other, count in counts.items()],
             records=tuple(records),
+            found=[self._kept(record, word, url) for record in records.values()],
             refused=[(other, "over-general") for other in general],
             facts=PageFacts(
                 final_url=url,
@@ -184,3 +185,9 @@ class FormSource:
                 text="\n".join(texts) if self._text else None,
             ),
         )
+
+    def _kept(self, hit: SearchHit, word: str, url: str) -> Record:
+        """A result as the run keeps it."""
+        where = hit.id if "://" in hit.id[:9] else url
+        text = hit.text if self._text else ""
+        return Record(hit.id, "form", where, hit.title, text, {"keyword": word})

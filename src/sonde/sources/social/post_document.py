@@ -16,11 +16,13 @@ _BAR = " | "
 
 
 class AccountPost(NamedTuple):
-    """One post: who said what, and whom it mentions (nodes)."""
+    """One post: who said what, and whom it mentions (nodes); what it is called, where it is."""
 
     author: str
     text: str
     mentions: Sequence[str] = ()
+    id: str = ""
+    link: str = ""
 
 
 class Mention(NamedTuple):

@@ -14,7 +14,7 @@ from sonde.net.secret import Secret
 from sonde.protocols import Allowance
 from sonde.records import Failure, Link, Node, Outcome, Skip
 from sonde.sources.context import SourceContext
-from sonde.sources.facts import PageFacts, PageVisit, VisitEnded
+from sonde.sources.facts import PageFacts, PageVisit, Record, VisitEnded
 from sonde.sources.page import read_html
 from sonde.sources.social import accounts
 from sonde.sources.social.description import ApiDescription, PostsEndpoint, filled
@@ -130,7 +130,7 @@ class ApiSource:
         async for answer in exchange.pages("search", url, search):
             posts += self._posts(search, answer)
         said = [(post.author, post.text) for post in posts]
-        return self._scored_visit(name, "", [], said, url)
+        return self._scored_visit(name, "", [], said, url, posts)
 
     async def _account(self, name: str, exchange: Exchanges) -> Outcome:
         number = accounts.id_of(name)
@@ -150,7 +150,7 @@ class ApiSource:
                 title = self._identified(name, number, endpoint, answer)
             posts += self._posts(endpoint, answer)
         said = [(other, post.text) for post in posts for other in dict.fromkeys(post.mentions)]
-        return self._scored_visit(name, title, [post.text for post in posts], said, url)
+        return self._scored_visit(name, title, [post.text for post in posts], said, url, posts)
 
     def _identified(
         self, name: str, number: str | None, posts: PostsEndpoint, answer: ApiAnswer
@@ -179,21 +179,31 @@ class ApiSource:
                 if text(other, endpoint.mention_id)
             ]
             author = self._node(text(item, endpoint.author_id), text(item, endpoint.author_name))
-            found.append(AccountPost(author, said, mentions))
+            name, link = text(item, endpoint.id), text(item, endpoint.link)
+            found.append(AccountPost(author, said, mentions, name, link))
         return found
 
     def _node(self, number: str, name: str) -> str:
         return self.aliases.get(number) or accounts.node_of(number, name, self.description)
 
     def _scored_visit(
-        self, name: str, title: str, own: list[str], said: list[tuple[str, str]], url: str
+        self,
+        name: str,
+        title: str,
+        own: list[str],
+        said: list[tuple[str, str]],
+        url: str,
+        posts: list[AccountPost],
     ) -> Outcome:
         self.retries.succeeded(name)
         page = document(name, title, own, said)
         beta, alphas = self.scorer.score(page)
         self._scored = True
+        found = [self._kept(post, url) for post in posts]
         return PageVisit(
             score=beta,
+            records=tuple(dict.fromkeys(record.mark for record in found)),
+            found=found,
             links=[
                 Link(link.url, alpha, "posts")
                 for link, alpha in zip(page.links, alphas, strict=True)
@@ -206,6 +216,13 @@ class ApiSource:
                 text=page.content if self.text else None,
             ),
         )
+
+    def _kept(self, post: AccountPost, url: str) -> Record:
+        """A post as the run keeps it."""
+        said = post.text if self.text else ""
+        own = post.id or Record(f"{post.author}\n{post.text}", "post").mark
+        about = {"author": post.author, "mentions": list(post.mentions)}
+        return Record(own, "post", post.link or url, "", said, about)
 
 
 def _windows(description: ApiDescription, rate: tuple[int, float] | None, tokens: int) -> Windows:

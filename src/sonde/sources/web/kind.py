@@ -44,6 +44,8 @@ class Web(Kind[NoOptions]):
         "lookup",
         "pages",
         "text",
+        "records",
+        "fields",
     }
     grouped = True
     tables: ClassVar[Mapping[str, str]] = {
@@ -96,6 +98,10 @@ class Web(Kind[NoOptions]):
     def check(self, options: NoOptions, settings: SourceSettings) -> None:
         Scope(hosts=settings.hosts, domains=settings.domains, prefixes=settings.prefixes)
         Scope.of_seeds((), settings.scope)
+        if settings.fields is not None:
+            from sonde.sources.web.fields import read_rules
+
+            read_rules(settings.fields)
 
     def plan(
         self,

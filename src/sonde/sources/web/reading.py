@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from sonde.net.charset import decode
 from sonde.net.decoding import BadEncoding, unpack
@@ -11,7 +11,14 @@ from sonde.net.exchange import Limits
 from sonde.sources.context import ArchivedPage
 from sonde.sources.facts import Record
 from sonde.sources.page import Page, read_page
+from sonde.sources.web.collector import Collector
 from sonde.sources.web.markdown import HTML, main_markdown, text_of
+from sonde.sources.web.structured import StructuredPage
+
+
+@lru_cache(8)
+def _collector(kinds: tuple[str, ...], fields: str | None) -> Collector:
+    return Collector(kinds, fields)
 
 
 class WebReading:
@@ -69,8 +76,15 @@ class WebReading:
         return found
 
     def records(self, kinds: Collection[str], fields: str | None) -> Sequence[Record]:
-        return ()
+        html = self._html
+        if html is None:
+            return ()
+        collector = _collector(tuple(kinds), fields)
+        return collector.records(html, self._page.url, self._content_type)
 
     @property
     def licences(self) -> Sequence[str]:
-        return ()
+        html = self._html
+        if html is None:
+            return ()
+        return StructuredPage(html, self._page.url, self._content_type).licences

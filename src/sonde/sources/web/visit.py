@@ -21,11 +21,13 @@ from sonde.protocols import VISITED, CrawlView
 from sonde.records import Lease, Link, Outcome, Skip
 from sonde.scorers.document import Scorer
 from sonde.sources.context import Archive, SourceSettings
-from sonde.sources.facts import PageFacts, PageVisit
+from sonde.sources.facts import PageFacts, PageVisit, Record
 from sonde.sources.page import Page, PageLink
+from sonde.sources.web.collector import Collector
 from sonde.sources.web.duplicates import Duplicates, simhash
 from sonde.sources.web.feeds import Feed
 from sonde.sources.web.gate import UrlGate
+from sonde.sources.web.markdown import HTML
 from sonde.sources.web.traps import TrapDetector
 from sonde.url_measures import places
 
@@ -59,6 +61,9 @@ class VisitAssembler:
         self._duplicates = duplicates
         self._archive = archive
         self._text = settings.text and archive is None  # or the archive has it
+        self._collector: Collector | None = None
+        if settings.record_kinds or settings.fields is not None:
+            self._collector = Collector(settings.record_kinds, settings.fields)
         self._domains: dict[str, str] = {}  # of basenames
         self._languages = tuple(language.lower() for language in settings.languages)
 
@@ -101,9 +106,12 @@ class VisitAssembler:
             links = self._links(page, alphas, depth + 1, lease.number, now)
         self._duplicates.visited(url, page.url, canonical, mark)
         kept = not orders.noindex
+        found = self._collected(response) if kept else ()
         return PageVisit(
             score=beta,
             links=links,
+            records=tuple(record.mark for record in found),
+            found=found,
             facts=PageFacts(
                 final_url=page.url,
                 status=response.status,
@@ -152,6 +160,12 @@ class VisitAssembler:
                 level=True,
             ),
         )
+
+    def _collected(self, response: Response) -> Sequence[Record]:
+        """The records of an HTML page, where they are wanted."""
+        if self._collector is None or response.media_type not in HTML:
+            return ()
+        return self._collector.records(response.body, response.url, response.content_type)
 
     def _archived(self, response: Response) -> str | None:
         """Where the response is kept, if it is."""
