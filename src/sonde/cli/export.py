@@ -21,6 +21,7 @@ EXAMPLES = """examples:
   sonde export run/ --records records.csv
   sonde export run/ --records prices.jsonl --fields fields.toml
   sonde export run/ --dataset out/
+  sonde export run/ --passages answer.md --question "how is sea level measured?" --tokens 8000
   sonde export run/ --wacz pages.wacz
   sonde export run/ --graph graph/ && sonde simulate graph/ --random-seeds 1 --budget 100
 
@@ -37,7 +38,7 @@ EXAMPLES = """examples:
 --wacz      the WARC files with an index and the list of pages, for replay tools
 """
 
-_TARGETS = ("parquet", "csv", "jsonl", "records", "dataset", "graph", "graphml", "wacz")
+_TARGETS = ("parquet", "csv", "jsonl", "records", "dataset", "passages", "graph", "graphml", "wacz")
 
 
 def add_parser(commands: Commands) -> None:
@@ -72,6 +73,11 @@ def add_parser(commands: Commands) -> None:
         help="with --dataset: leave out texts that are so much alike (default: 0.9; 1: none but"
         " equal ones)",
     )
+    add(
+        "--passages", type=Path, metavar="FILE", help="what answers a question, cited (.md, .jsonl)"
+    )
+    add("--question", metavar="TEXT", help="with --passages: the question (default: the crawl's)")
+    add("--tokens", type=int, metavar="N", help="with --passages: of all of them (default: 20,000)")
     add("--graph", type=Path, metavar="DIR", help="a new graph folder")
     add("--graphml", type=Path, metavar="FILE", help="the graph as GraphML")
     add("--wacz", type=Path, metavar="FILE", help="the pages as WACZ, for replay")
@@ -90,12 +96,14 @@ def run(args: argparse.Namespace) -> int:
         ("fields", ("records",)),
         ("shards", ("dataset",)),
         ("near", ("dataset",)),
+        ("question", ("passages",)),
+        ("tokens", ("passages",)),
     ):
         if getattr(args, name) not in (None, False) and not targets.keys() & set(wanted):
             raise InputError(f"--{name} goes with {' or '.join(f'--{each}' for each in wanted)}")
     options = {
         name: value
-        for name in ("threshold", "fields", "shards", "near")
+        for name in ("threshold", "fields", "shards", "near", "question", "tokens")
         if (value := getattr(args, name)) is not None
     }
     if options.get("near") == 1.0:

@@ -131,6 +131,7 @@ class Crawl:
                 session.meter,
                 concurrency=session.settings.concurrency,
                 harvest_below=session.settings.harvest_below,
+                saturation=session.saturation,
                 on_settled=self._heard,
             )
             session.connect(driver.wake)

@@ -20,6 +20,7 @@ from dataclasses import replace
 from sonde.crawling.events import Settled
 from sonde.crawling.logbook import Logbook
 from sonde.crawling.progress import ProgressMeter
+from sonde.crawling.saturation import Saturation
 from sonde.crawling.source_hooks import SourceHooks
 from sonde.errors import SondeError, StoreError
 from sonde.records import Failure, Lease, Outcome, Skip, Spend, Visit
@@ -75,6 +76,7 @@ class Driver:
         *,
         concurrency: int,
         harvest_below: float | None = None,
+        saturation: Saturation | None = None,
         on_settled: Callable[[Settled], None] = lambda settled: None,
     ) -> None:
         self.logbook = logbook
@@ -84,6 +86,7 @@ class Driver:
         self.pace = hooks.pace
         self.concurrency = concurrency
         self.harvest_below = harvest_below
+        self.saturation = saturation
         self.on_settled = on_settled
         self.meter = meter
         self.cutting = ""
@@ -304,6 +307,10 @@ class Driver:
         recent = self.meter.add(settled)
         if self.harvest_below is not None and recent is not None and recent < self.harvest_below:
             self.stop("harvest")
+        if self.saturation is not None:
+            facts = outcome.records if isinstance(outcome, Visit) else ()
+            if self.saturation.add(outcome.spent.requests, gain, facts):
+                self.stop("saturated")
 
 
 def _name(outcome: Outcome) -> str:

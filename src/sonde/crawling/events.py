@@ -127,6 +127,7 @@ STOPS = {
     "host-budget": "every host that is left has used up its own budget",
     "crawl-delay": "every host that is left asks for longer pauses than --longest-delay",
     "harvest": "the harvest fell below the limit",
+    "saturated": "new pages add next to nothing to what is known",
     "interrupted": "stopped by the user; what was in flight was finished",
     "cut": "stopped by the user at once",
 }

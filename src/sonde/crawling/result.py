@@ -15,6 +15,7 @@ from sonde.explorer import Explorer
 from sonde.sources.facts import Record
 from sonde.sources.kinds import kind_named
 from sonde.store import summary
+from sonde.store.passages import Answer, answer
 from sonde.store.reader import MemoryRun, RunReader
 from sonde.store.run import Run
 from sonde.store.run_pages import RunPage, run_pages
@@ -158,6 +159,12 @@ class CrawlResult:
         """The records that visits found, in order: results of a form, posts, structured data."""
         with self.reader() as run:
             yield from run_records(run)
+
+    def answer(self, question: str | None = None, tokens: int | None = None) -> Answer:
+        """Passages of the pages that answer a question (the crawl's own, unless another is given),
+        cited, within so many tokens."""
+        with self.reader() as run:
+            return answer(run, question, tokens)
 
     def failures(self) -> list[Failed]:
         """What was asked for and not visited, each node once, with the reason of its last try."""

@@ -28,6 +28,7 @@ from sonde.estimators import DEFAULT, Estimator
 from sonde.net.exchange import Limits
 from sonde.protocols import CustomEstimator, Objective
 from sonde.scorers.document import Scorer
+from sonde.scorers.question import Question
 from sonde.sources.context import REACHES, RECORD_KINDS
 from sonde.sources.options import as_data, read_options, text_of_file
 from sonde.strategies import Strategy
@@ -100,6 +101,15 @@ class Settings:
     """All that a crawl can be told. Times are seconds or texts such as ``15m``."""
 
     topic: str | None = _setting(None, _BRING, "phrases separated by commas")
+    question: str | None = _setting(
+        None,
+        _BRING,
+        "bring what answers it, stop when new pages add nothing, write cited passages",
+        "TEXT",
+    )
+    tokens: int = _setting(
+        20_000, _BRING, "with --question: of all passages", "N", changeable=True, least=100
+    )
     scorer: str | Scorer | Callable[[Any], Any] | None = _setting(
         None, _BRING, "keywords, bm25, regex:PATTERN, ...", "SPEC", objects=True
     )
@@ -277,9 +287,8 @@ class Settings:
     def record_kinds(self) -> tuple[str, ...]:
         """The kinds of structured data to collect: those that were named, and all where records
         are what counts and nobody says which."""
-        if "all" in self.records or (
-            self.objective == "distinct" and not self.records and self.fields is None
-        ):
+        counted = self.objective == "distinct" and self.question is None
+        if "all" in self.records or (counted and not self.records and self.fields is None):
             return RECORD_KINDS
         return self.records
 
@@ -331,6 +340,7 @@ class ResumeSettings(TypedDict, total=False):
     proxy: str | None
     ca_file: str | None
     allow_private: bool
+    tokens: int
     renderer: Callable[..., Any] | None
     lookup: Callable[..., Any] | None
     pseudonymise: str | None
@@ -340,6 +350,7 @@ class CrawlSettings(ResumeSettings, total=False):
     """What a call may say for a new crawl: every setting, a budget also as a ``Budget``."""
 
     topic: str | None
+    question: str | None
     allow_pickle: bool
     seed: int
     budget: int | Budget | None
@@ -380,6 +391,27 @@ def kept_fields(cls: type[_Kept], values: Mapping[str, Any]) -> _Kept:
             for name, value in values.items()
         }
     )
+
+
+def for_question(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as a question wants them: its words are the topic, unless there is one, and what
+    counts are facts that nobody has said before."""
+    if not told.get("question"):
+        if "tokens" in told:
+            raise InputError("tokens are those of the passages that answer a question: give one")
+        return dict(told)
+    if "objective" in told:
+        raise InputError("a question has an objective of its own: leave out objective")
+    if told.get("text") is False:
+        raise InputError("passages that answer a question are made of texts: leave out --no-text")
+    asked = Question(str(told["question"]))
+    default = {} if "scorer" in told or "topic" in told else {"scorer": "bm25"}
+    topic = (
+        {}
+        if "topic" in told or not isinstance(told.get("scorer", ""), str)
+        else {"topic": asked.topic}
+    )
+    return {**default, **topic, **told, "objective": "distinct"}
 
 
 def objects_in(values: Mapping[str, Any]) -> dict[str, Any]:

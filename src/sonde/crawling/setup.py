@@ -14,10 +14,12 @@ from sonde.crawling.keeper import RunArchive, RunKeeper
 from sonde.crawling.logbook import Logbook, LogbookView
 from sonde.crawling.progress import ProgressMeter
 from sonde.crawling.retelling import explorer_of
+from sonde.crawling.saturation import Saturation
 from sonde.crawling.settings import (
     HEAD,
     SETTINGS,
     Settings,
+    for_question,
     heeded,
     kept_fields,
     objects_in,
@@ -59,7 +61,7 @@ class CrawlRequest:
         if not isinstance(kind, CustomKind):
             _check_heeded(kind, told)
         options = kind.settled(read_options(kind.options, picked.options, kind.name, noun="option"))
-        told = {**kind.defaults, **told}
+        told = {**kind.defaults, **for_question(told)}
         planned = kind.rate(options)
         if planned and "duration" in told and "requests" not in told:
             told["requests"], told["per"] = planned
@@ -137,8 +139,11 @@ class CrawlRequest:
         forgotten = None if kept is None else Forgotten.of(kept)
         meter = ProgressMeter(logbook.explorer, settings.harvest_over)
         logbook.parts.add("progress", meter)
+        saturation = None if settings.question is None else Saturation()
+        if saturation is not None:
+            logbook.parts.add("saturation", saturation)
         hooks = SourceHooks(source, run.journal, forgotten, archive, self.kind.reading)
-        return Session(run, logbook, self, hooks, meter)
+        return Session(run, logbook, self, hooks, meter, saturation)
 
 
 def _check_heeded(kind: Kind[Any], names: Iterable[str]) -> None:
@@ -158,6 +163,7 @@ class Session:
     request: CrawlRequest
     hooks: SourceHooks
     meter: ProgressMeter
+    saturation: Saturation | None = None
     notice: str = ""
 
     @property
@@ -181,6 +187,8 @@ class Session:
             held = explorer.driver.held(lease)
             logbook.tell(lease, Failure("interrupted", retry=True, spent=held), interrupt=True)
             self.meter.add(Settled(lease.number, lease.node, "interrupt", requests=held.requests))
+            if self.saturation is not None:
+                self.saturation.add(held.requests, 0.0, ())
             logbook.again.append(lease)
         account = explorer.driver.account
         if self.run.power_lost:
@@ -253,8 +261,11 @@ def resumed_run(
         session.settle_interrupted(session.logbook.catch_up())
         if not explorer.driver.known:  # killed before the first commit
             session.add_seeds()
-        if budget is not None:
-            session.logbook.raise_budget(raised(explorer.driver.account.budget, budget))
+        if budget is not None or run.meta("stop") == "saturated":
+            limit = explorer.driver.account.budget
+            session.logbook.raise_budget(limit if budget is None else raised(limit, budget))
+            if session.saturation is not None:  # whoever resumes wants more; the log says so
+                session.saturation.look_again()
         session.notice = session.hooks.recall()
         run.journal.meta("stop", None)
         run.journal.commit()

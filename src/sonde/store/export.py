@@ -26,6 +26,7 @@ from sonde.store.atomic import new_file, new_folder
 from sonde.store.dataset import DatasetPlan, write_dataset
 from sonde.store.graphml import write_graphml
 from sonde.store.page_content import text_hash
+from sonde.store.passages import answer, written
 from sonde.store.reader import RunReader
 from sonde.store.run_pages import run_pages
 from sonde.store.run_records import read_records, run_records
@@ -65,6 +66,9 @@ def export(
     dataset: str | Path | None = None,
     shards: str = "jsonl.zst",
     near: float | None = 0.9,
+    passages: str | Path | None = None,
+    question: str | None = None,
+    tokens: int | None = None,
     graph: str | Path | None = None,
     graphml: str | Path | None = None,
     wacz: str | Path | None = None,
@@ -75,7 +79,8 @@ def export(
 
     ``parquet`` and ``csv`` are folders of tables, ``jsonl`` a file with one object a page (``-``
     for standard output), ``records`` a file that ends in .jsonl, .csv or .parquet, ``dataset`` a
-    folder of shards for language models. ``sonde export --help`` says what is in them.
+    folder of shards for language models, ``passages`` what answers a ``question``. ``sonde export
+    --help`` says what is in them.
     """
     plan = DatasetPlan(shards, near)
     with _opened(run) as reader:
@@ -96,6 +101,8 @@ def export(
             writer.records(Path(records), None if fields is None else text_of_file(fields))
         if dataset is not None:
             writer.dataset(Path(dataset), plan)
+        if passages is not None:
+            writer.passages(Path(passages), question, tokens)
         return writer.written
 
 
@@ -222,6 +229,13 @@ class _Exporter:
                 lambda done, total: self._progress(str(folder), done, total),
             )
         self.written.append(Written(str(folder), made.rows, left_out=made.left_out))
+
+    def passages(self, path: Path, question: str | None, tokens: int | None) -> None:
+        """Passages that answer a question, as Markdown or JSON lines."""
+        found = answer(self._run, question, tokens)
+        with new_file(path) as partial:
+            partial.write_text(written(found, path), encoding="utf-8")
+        self.written.append(Written(str(path), len(found.passages)))
 
     def _write(self, tables: Iterator[pa.Table], path: Path, called: Path, total: int) -> None:
         """Tables as one file, in the format that its name says."""

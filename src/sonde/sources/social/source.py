@@ -180,6 +180,8 @@ class ApiSource:
             ]
             author = self._node(text(item, endpoint.author_id), text(item, endpoint.author_name))
             name, link = text(item, endpoint.id), text(item, endpoint.link)
+            if name and "/" not in name:  # a number, perhaps of this account's own posts
+                name = f"{text(item, endpoint.author_id)}/{name}"
             found.append(AccountPost(author, said, mentions, name, link))
         return found
 

@@ -25,6 +25,8 @@ class Web(Kind[NoOptions]):
     nouns = ("page", "pages")
     heeds = FETCHING | {
         "topic",
+        "question",
+        "tokens",
         "scorer",
         "allow_pickle",
         "host_budget",

@@ -8,7 +8,7 @@ its score times what its place still yields (see ``traps``).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from sys import intern
 
 from sonde.kernels.html.links import gathered, grouped, unsettled
@@ -20,6 +20,7 @@ from sonde.net.urls import group_of
 from sonde.protocols import VISITED, CrawlView
 from sonde.records import Lease, Link, Outcome, Skip
 from sonde.scorers.document import Scorer
+from sonde.scorers.question import Question
 from sonde.sources.context import Archive, SourceSettings
 from sonde.sources.facts import PageFacts, PageVisit, Record
 from sonde.sources.page import Page, PageLink
@@ -60,7 +61,9 @@ class VisitAssembler:
         self._traps = traps
         self._duplicates = duplicates
         self._archive = archive
-        self._text = settings.text and archive is None  # or the archive has it
+        # An archive has the text; what a question is answered from is kept as it was judged.
+        self._text = settings.text and (archive is None or settings.question is not None)
+        self._question = None if settings.question is None else Question(settings.question)
         self._collector: Collector | None = None
         if settings.record_kinds or settings.fields is not None:
             self._collector = Collector(settings.record_kinds, settings.fields)
@@ -110,7 +113,7 @@ class VisitAssembler:
         return PageVisit(
             score=beta,
             links=links,
-            records=tuple(record.mark for record in found),
+            records=self._counted(page, found) if kept else (),
             found=found,
             facts=PageFacts(
                 final_url=page.url,
@@ -166,6 +169,12 @@ class VisitAssembler:
         if self._collector is None or response.media_type not in HTML:
             return ()
         return self._collector.records(response.body, response.url, response.content_type)
+
+    def _counted(self, page: Page, found: Sequence[Record]) -> tuple[Hashable, ...]:
+        """What the objective may count: the facts that speak of a question, else the records."""
+        if self._question is not None:
+            return self._question.facts(page.content)
+        return tuple(record.mark for record in found)
 
     def _archived(self, response: Response) -> str | None:
         """Where the response is kept, if it is."""
