@@ -1,21 +1,7 @@
-"""``sonde export``: a run for other programs."""
+"""``sonde export``: write a run for other programs. Also while the crawl is going on: what is
+exported then is the run as it stood when the export began.
 
-from __future__ import annotations
-
-import argparse
-import sys
-from importlib.util import find_spec
-from pathlib import Path
-
-from sonde.cli import Commands
-from sonde.cli._print import harmless
-from sonde.errors import InputError
-from sonde.meter import UNITS, Shown
-from sonde.store.dataset import FORMATS
-from sonde.store.export import Written, export
-from sonde.store.reader import RunReader
-
-EXAMPLES = """examples:
+examples:
   sonde export run/ --parquet tables/
   sonde export run/ --jsonl pages.jsonl --markdown
   sonde export run/ --records records.csv
@@ -34,22 +20,29 @@ EXAMPLES = """examples:
             text, fields. Where the crawl collected none: the structured data of its pages
 --dataset   texts for language models in shards, each once, with languages, what is said of
             licences, and a datasheet
+--passages  what answers a question, word for word, with where it stands
 --graph     nodes with scores and edges with link scores, for sonde simulate
 --wacz      the WARC files with an index and the list of pages, for replay tools
 """
 
+from __future__ import annotations
+
+import argparse
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from sonde.cli._print import harmless
+from sonde.errors import InputError
+from sonde.meter import UNITS, Shown
+from sonde.store.dataset import FORMATS
+from sonde.store.export import Written, export
+from sonde.store.reader import RunReader
+
 _TARGETS = ("parquet", "csv", "jsonl", "records", "dataset", "passages", "graph", "graphml", "wacz")
 
 
-def add_parser(commands: Commands) -> None:
-    """Add ``sonde export``."""
-    parser = commands.add_parser(
-        "export",
-        description="Write a run for other programs. Also while the crawl is going on: what is"
-        " exported then is the run as it stood when the export began.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("run_folder", metavar="run", type=Path, help="a run folder")
     add("--parquet", type=Path, metavar="DIR", help="tables in a new folder")
@@ -81,7 +74,6 @@ def add_parser(commands: Commands) -> None:
     add("--graph", type=Path, metavar="DIR", help="a new graph folder")
     add("--graphml", type=Path, metavar="FILE", help="the graph as GraphML")
     add("--wacz", type=Path, metavar="FILE", help="the pages as WACZ, for replay")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

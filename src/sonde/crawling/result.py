@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sonde.crawling.events import STOPS
+from sonde.crawling.progress import STOPS
 from sonde.errors import InputError
 from sonde.explorer import Explorer
 from sonde.sources.facts import Record
