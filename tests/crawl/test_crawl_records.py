@@ -109,7 +109,7 @@ def test_structured_data_is_read_from_what_was_archived(
 def test_results_of_a_form_are_records(tmp_path: Path) -> None:
     texts = [(f"module.{n}", f"The tide gauge of port {n} {prose(n, 12)}") for n in range(40)]
     with Site(Engine(texts)) as site:
-        told = {"delay": 0, "allow_private": True, "seeds": ["tide"], "budget": 12}
+        told: dict[str, Any] = {"delay": 0, "allow_private": True, "seeds": ["tide"], "budget": 12}
         result = sonde.crawl(f"form:{site.url('/')}", path=tmp_path / "run", **told)
     found = list(result.records())
     assert result.total == len(found) > 5

@@ -40,9 +40,13 @@ def small() -> Handler:
 
 @pytest.mark.parametrize("kept", ["folder", "memory", "texts"])
 def test_pages_say_what_they_said(tmp_path: Path, kept: str) -> None:
-    told = {"folder": {"path": tmp_path / "run"}, "memory": {}, "texts": {"pages": False}}[kept]
+    ways: dict[str, dict[str, Any]] = {
+        "folder": {"path": tmp_path / "run"},
+        "memory": {},
+        "texts": {"pages": False},
+    }
     with Site(small()) as site:
-        result = sonde.crawl(site.url(), topic="tide gauge", budget=9, **FAST, **told)
+        result = sonde.crawl(site.url(), topic="tide gauge", budget=9, **FAST, **ways[kept])
     pages = {page.node.rpartition("/")[2]: page for page in result.pages()}
     start, hidden, text = pages[""], pages["hidden"], pages["text"]
     assert (start.title, start.status, start.language) == ("Start", 200, "en")

@@ -223,10 +223,15 @@ def test_an_export_that_fails_leaves_nothing(folder: Path, tmp_path: Path) -> No
     )
     recorder.close()
     (tmp_path / "kept.graphml").write_text("what was there before")
-    targets = {"parquet": "tables", "csv": "tables", "graph": "graph", "graphml": "kept.graphml"}
+    targets: dict[str, str] = {
+        "parquet": "tables",
+        "csv": "tables",
+        "graph": "graph",
+        "graphml": "kept.graphml",
+    }
     for form, name in targets.items():
         with pytest.raises(InputError, match="damaged: the links of lease 99"):
-            exported(tmp_path / "run", **{form: tmp_path / name})
+            exported(tmp_path / "run", **{form: tmp_path / name})  # type: ignore[arg-type]
     assert (tmp_path / "kept.graphml").read_text() == "what was there before"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["kept.graphml", "run"]
 

@@ -307,8 +307,8 @@ class Driver:
         if self.harvest_below is not None and recent is not None and recent < self.harvest_below:
             self.stop("harvest")
         if self.saturation is not None:
-            facts = outcome.records if isinstance(outcome, Visit) else ()
-            if self.saturation.add(outcome.spent.requests, gain, facts):
+            said = outcome.records if isinstance(outcome, Visit) else ()
+            if self.saturation.add(outcome.spent.requests, gain, said):
                 self.stop("saturated")
 
 

@@ -201,8 +201,9 @@ def _meanings(run: RunReader) -> Mapping[str, str]:
 
 
 def _meaning(meanings: Mapping[str, str], reason: str, form: str = " ({})") -> str:
-    status = reason.removeprefix("http-")
-    known = meanings.get("http-NNN" if status != reason and status.isdigit() else reason)
+    name = reason.partition(":")[0]  # details may stand behind it
+    status = name.removeprefix("http-")
+    known = meanings.get("http-NNN" if status != name and status.isdigit() else name)
     if known is None:
         return ""
     return form.format(known) if form else known

@@ -110,7 +110,7 @@ def write_dataset(
                 shards.add(_row(page, made))
             else:
                 reasons[twin.reason] += 1
-                told = {"url": page.node, "reason": twin.reason}
+                told: dict[str, Any] = {"url": page.node, "reason": twin.reason}
                 if twin.of:
                     told |= {"of": twin.of, "similarity": twin.similarity}
                 log.write(json.dumps(told, ensure_ascii=False) + "\n")

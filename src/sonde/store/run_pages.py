@@ -70,10 +70,12 @@ class RunPage:
 def run_pages(run: RunReader) -> Iterator[RunPage]:
     """All visits of a run, in order."""
     reading = reads_of(run)
-    for *told, settled, digest, text, warc in run.rows(_PAGES):
+    for row in run.rows(_PAGES):
+        settled, digest, text, warc = row[12:]
         visited = datetime.fromtimestamp(settled or 0.0, UTC)
-        content = PageContent(text, warc, told[9], told[11], run.archived, reading)
-        yield RunPage(*told, visited, (digest or "").lower(), content)
+        content = PageContent(text, warc, row[9], row[11], run.archived, reading)
+        told: tuple[Any, ...] = (*row[:12], visited, (digest or "").lower(), content)
+        yield RunPage(*told)
 
 
 def content_of(run: RunReader, lease: int, reading: Reads) -> PageContent | None:

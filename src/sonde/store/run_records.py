@@ -14,8 +14,8 @@ _RECORDS = "SELECT id, source, url, title, text, fields FROM records ORDER BY nu
 
 def run_records(run: RunReader) -> Iterator[Record]:
     """What visits found, in order."""
-    for *told, fields in run.rows(_RECORDS):
-        yield Record(*told, json.loads(fields))
+    for name, source, url, title, text, fields in run.rows(_RECORDS):
+        yield Record(name, source, url, title, text, json.loads(fields))
 
 
 def read_records(run: RunReader, kinds: Collection[str], fields: str | None) -> Iterator[Record]:
