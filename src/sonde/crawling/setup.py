@@ -142,7 +142,8 @@ class CrawlRequest:
         if saturation is not None:
             logbook.parts.add("saturation", saturation)
         hooks = SourceHooks(source, run.journal, forgotten, archive, self.kind.reading)
-        return Session(run, logbook, self, hooks, meter, saturation)
+        notice = self.kind.notice(self.options, settings)
+        return Session(run, logbook, self, hooks, meter, saturation, notice)
 
 
 def _check_heeded(kind: Kind[Any], names: Iterable[str]) -> None:
@@ -265,7 +266,7 @@ def resumed_run(
             session.logbook.raise_budget(limit if budget is None else raised(limit, budget))
             if session.saturation is not None:  # whoever resumes wants more; the log says so
                 session.saturation.look_again()
-        session.notice = session.hooks.recall()
+        session.notice = "; ".join(filter(None, (session.notice, session.hooks.recall())))
         run.journal.meta("stop", None)
         run.journal.commit()
         return session

@@ -29,11 +29,18 @@ class Shelf:
 
     def write(self, hops: Sequence[Exchange], cut: str = "") -> str:
         """Keep the last answer; its place."""
+        last = hops[-1]
+        return self._put(last.url, last.response_head, last.body)
+
+    def write_rendered(self, url: str, html: bytes) -> str:
+        """Keep what a browser made of a page; its place."""
+        return self._put(url, b"HTTP/1.1 200\r\nContent-Type: text/html; charset=utf-8\r\n", html)
+
+    def _put(self, url: str, head: bytes, body: bytes) -> str:
         if self._file is None:
             self._file = tempfile.TemporaryFile(prefix="sonde-")  # noqa: SIM115 (see close)
-        last = hops[-1]
-        head = json.dumps([last.url, len(last.response_head)]).encode() + b"\n"
-        packed = _PACKER.compress(head + last.response_head + last.body)
+        line = json.dumps([url, len(head)]).encode() + b"\n"
+        packed = _PACKER.compress(line + head + body)
         self._file.seek(self._end)
         self._file.write(packed)
         place = f"{self._end}:{len(packed)}"

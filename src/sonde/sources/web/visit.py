@@ -22,7 +22,7 @@ from sonde.scorers.document import Scorer
 from sonde.scorers.question import Question
 from sonde.sources.context import Archive, SourceSettings
 from sonde.sources.facts import PageFacts, PageVisit, Record
-from sonde.sources.page import Page, PageLink
+from sonde.sources.page import Page, PageLink, Rendered
 from sonde.sources.web.collector import Collector
 from sonde.sources.web.duplicates import Duplicates, simhash
 from sonde.sources.web.feeds import Feed
@@ -32,6 +32,8 @@ from sonde.sources.web.traps import TrapDetector
 from sonde.url_measures import places
 
 _NO_ORDERS = Directives()
+RENDERED = "text/html; charset=utf-8"
+"""What a browser writes out."""
 
 
 def _group_of(url: str) -> str:
@@ -95,6 +97,8 @@ class VisitAssembler:
         flags = []
         if page.needs_script:
             flags.append("needs-script")
+        elif page.rendered is not None and page.rendered.html:
+            flags.append("rendered")
         if response.cut or page.cut:
             flags.append("cut")
         if orders.noindex:
@@ -108,7 +112,7 @@ class VisitAssembler:
             links = self._links(page, alphas, depth + 1, lease.number, now)
         self._duplicates.visited(url, page.url, canonical, mark)
         kept = not orders.noindex
-        found = self._collected(response) if kept else ()
+        found = self._collected(response, page) if kept else ()
         return PageVisit(
             score=beta,
             links=links,
@@ -128,7 +132,8 @@ class VisitAssembler:
                 canonical=canonical,
                 flags=" ".join(flags),
                 text=page.content if kept and self._text else None,
-                warc=self._archived(response) if kept else None,
+                warc=self._archived(response, page.rendered) if kept else None,
+                rendered=None if page.rendered is None else page.rendered.told,
                 fresh=fresh,
             ),
         )
@@ -163,10 +168,12 @@ class VisitAssembler:
             ),
         )
 
-    def _collected(self, response: Response) -> Sequence[Record]:
+    def _collected(self, response: Response, page: Page) -> Sequence[Record]:
         """The records of an HTML page, where they are wanted."""
         if self._collector is None or response.media_type not in HTML:
             return ()
+        if page.rendered is not None and page.rendered.html:
+            return self._collector.records(page.rendered.html, response.url, RENDERED)
         return self._collector.records(response.body, response.url, response.content_type)
 
     def _counted(self, page: Page, found: Sequence[Record]) -> tuple[Hashable, ...]:
@@ -175,9 +182,14 @@ class VisitAssembler:
             return self._question.facts(page.content)
         return tuple(record.mark for record in found)
 
-    def _archived(self, response: Response) -> str | None:
-        """Where the response is kept, if it is."""
-        return None if self._archive is None else self._archive.write(response.hops, response.cut)
+    def _archived(self, response: Response, rendered: Rendered | None = None) -> str | None:
+        """Where the page is kept, if it is: the response, or what a browser made of it."""
+        if self._archive is None:
+            return None
+        place = self._archive.write(response.hops, response.cut)
+        if rendered is None or not rendered.html:
+            return place
+        return self._archive.write_rendered(response.url, rendered.html)
 
     def _speaks(self, language: str) -> bool:
         return any(
