@@ -48,6 +48,8 @@ def sample(name: str) -> Any:
     }
     if name in by_name:
         return by_name[name]
+    if choices := SETTINGS[name].choices:
+        return next(choice for choice in choices if choice != DEFAULTS[name])
     default, kind = DEFAULTS[name], str(Settings.__dataclass_fields__[name].type)
     if isinstance(default, bool):
         return not default

@@ -403,6 +403,16 @@ def kept_fields(cls: type[_Kept], values: Mapping[str, Any]) -> _Kept:
     )
 
 
+def with_files(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings with the texts of files in the place of their names."""
+    return {
+        name: text_of_file(value)
+        if name in SETTINGS and SETTINGS[name].file and "\n" not in str(value)
+        else value
+        for name, value in told.items()
+    }
+
+
 def for_question(told: Mapping[str, Any]) -> dict[str, Any]:
     """Settings as a question wants them: its words are the topic, unless there is one, and what
     counts are facts that nobody has said before."""
@@ -441,9 +451,6 @@ def spelt_out(values: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in values.items()
         if value is not None
     }
-    for name, value in told.items():
-        if name in SETTINGS and SETTINGS[name].file and "\n" not in str(value):
-            told[name] = text_of_file(value)
     budget = told.get("budget")
     if isinstance(budget, Budget):
         del told["budget"]

@@ -23,6 +23,7 @@ from sonde.crawling.settings import (
     kept_fields,
     objects_in,
     spelt_out,
+    with_files,
 )
 from sonde.crawling.source_hooks import SourceHooks
 from sonde.errors import InputError
@@ -37,8 +38,8 @@ from sonde.sources.kinds import Chosen, CustomKind, chosen, kind_named
 from sonde.sources.options import as_data, read_options
 from sonde.sources.pseudonyms import HiddenKeeper, Pseudonymous, Pseudonyms, make_key
 from sonde.store.forgetting import Forgotten
+from sonde.store.memory_pages import MemoryPages
 from sonde.store.run import Run
-from sonde.store.shelf import Shelf
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class CrawlRequest:
         if not isinstance(kind, CustomKind):
             _check_heeded(kind, told)
         options = kind.settled(read_options(kind.options, picked.options, kind.name, noun="option"))
-        told = {**kind.defaults, **for_question(told)}
+        told = {**kind.defaults, **for_question(with_files(told))}
         planned = kind.rate(options)
         if planned and "duration" in told and "requests" not in told:
             told["requests"], told["per"] = planned
@@ -118,9 +119,9 @@ class CrawlRequest:
         keeper: Keeper = RunKeeper(run, self.kind.tables)
         if self.pseudonyms is not None:
             keeper = HiddenKeeper(keeper, self.pseudonyms)
-        archive: RunArchive | Shelf | None = None
+        archive: RunArchive | MemoryPages | None = None
         if "pages" in self.kind.heeds and settings.pages:
-            archive = RunArchive(run) if run.shelf is None else run.shelf
+            archive = RunArchive(run) if run.page_store is None else run.page_store
         context = SourceContext(
             seeds=tuple(self.seeds),
             settings=settings,

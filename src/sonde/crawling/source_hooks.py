@@ -24,8 +24,8 @@ from sonde.records import Group
 from sonde.sources.facts import PageFacts
 from sonde.store.forgetting import Forgotten
 from sonde.store.journal import Journal
+from sonde.store.memory_pages import MemoryPages
 from sonde.store.page_content import PageContent, Reads
-from sonde.store.shelf import Shelf
 
 _FACTS_EVERY = 1.0  # seconds
 
@@ -59,7 +59,7 @@ class SourceHooks:
         source: Source,
         journal: Journal,
         forgotten: Forgotten | None,
-        archive: RunArchive | Shelf | None = None,
+        archive: RunArchive | MemoryPages | None = None,
         reading: Reads = lambda archived, media_type: None,
     ) -> None:
         self.source = source

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from sonde.errors import InputError
 from sonde.scorers.folding import fold
+from sonde.scorers.stop_words import FOLDED
 
 WORDS = 100
 """Of a passage, about."""
@@ -33,23 +34,6 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _UNSPACED = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
 )
-# Of English, French, German, Spanish, Italian, Portuguese and Dutch, folded.
-_ASKING_WORDS = """
-    a aan aber about al als am an and any ao aos are as at auf aus aux avec be been bei bij but by
-    can ce ces che chi com combien come comment como con cosa could cual cuales cuando cuanto cui
-    da dal dans das dass dat de del della delle dem den der des di did die do does donde dos dove
-    du e een ein eine einer el ella elle ellos em en entre es est esta este et foi for from fur
-    gli ha had has hat have hay het hoe how i if il ils im in into is ist it its je kann la las le
-    les leur lo los ma mais man many mas may me met might mit much muy my na naar nach nas ne nel
-    nicht niet no non nos not o oder of om on one op or os ou our par para pas pela pelo per
-    perche pero piu por porque pour pourquoi quais qual quale quali quand quando quanto que quel
-    quelle quelles quels quem qui quien quoi sa se sem ser ses seu should si sich sie sin sind so
-    some son sono sont su sua sul suo sur sus te than that the their them then there these they
-    this to tot tra uber uit um uma un una und une uno unos us van von voor waar waarom wann
-    wanneer warum was wat we welche welcher welches welke wer were what when where whether which
-    who whom whose why wie will wird with wo wordt would y you your zijn zu zum zur
-"""
-_ASKING = frozenset(_ASKING_WORDS.split())
 
 
 class Passage(NamedTuple):
@@ -69,7 +53,7 @@ class Question:
     def __init__(self, text: str) -> None:
         self.text = " ".join(text.split())
         found = list(dict.fromkeys(word for word in _words(self.text)))
-        telling = [word for word in found if word not in _ASKING] or found
+        telling = [word for word in found if word not in FOLDED] or found
         self.words = tuple(telling[:_MOST_TERMS])
         """What it asks about, in order."""
         if not self.words:
@@ -136,7 +120,7 @@ class Question:
         others = {
             stem
             for word, stem in zip(said, stems, strict=True)
-            if stem not in self._terms and word not in _ASKING
+            if stem not in self._terms and word not in FOLDED
         }
         for number in terms:
             facts.update(

@@ -19,8 +19,8 @@ import numpy as np
 
 from sonde.errors import InputError
 from sonde.store.log import Arrays, checkpoints
+from sonde.store.memory_pages import MemoryPages
 from sonde.store.schema import VERSION, wrong_version
-from sonde.store.shelf import Shelf
 from sonde.store.warcreader import Archived, read_archived
 
 DATABASE = "run.sqlite"
@@ -28,15 +28,15 @@ PAGES = "pages"
 
 
 class MemoryRun(NamedTuple):
-    """What is left of a run without a folder: its database, and the shelf with its pages."""
+    """What is left of a run without a folder: its database, and its pages."""
 
     database: sqlite3.Connection
-    shelf: Shelf
+    pages: MemoryPages
 
     def close(self) -> None:
         """Let go of both."""
         self.database.close()
-        self.shelf.close()
+        self.pages.close()
 
 
 class RunReader:
@@ -134,7 +134,7 @@ class RunReader:
     def archived(self, place: str) -> Archived:
         """The answer that is kept at a place (``pages.warc``)."""
         if self._memory is not None:
-            return self._memory.shelf.read(place)
+            return self._memory.pages.read(place)
         return read_archived(self.pages, place)
 
     @property

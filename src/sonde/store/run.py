@@ -14,8 +14,8 @@ leaves before its lease is: so what a killed process has said and done is in the
 reaches the kernel, not the disk; the journal sees to the disk once a second, and reserves requests
 ahead, so that even after a power cut the budget is not overspent (see ``journal``).
 
-Without a path the run lives in memory: the same tables, and its pages on a *shelf*, gone with the
-process.
+Without a path the run lives in memory: the same tables, and its pages in a temporary file, gone
+with the process.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from sonde.store.log import (
     positions,
     write_checkpoint,
 )
+from sonde.store.memory_pages import MemoryPages
 from sonde.store.reader import DATABASE, PAGES, MemoryRun
 from sonde.store.schema import SCHEMA, VERSION, wrong_version
-from sonde.store.shelf import Shelf
 from sonde.system import boot, restarted_since, take_lock
 
 LOCK = "run.lock"
@@ -82,7 +82,7 @@ class Run:
         self.database = database
         self._lock = lock
         self._closed = False
-        self.shelf = Shelf() if path is None else None
+        self.page_store = MemoryPages() if path is None else None
         self.power_lost = self._left_open() and restarted_since(self.meta("boot"))
         self.journal = Journal(
             database, None if path is None else path / f"{DATABASE}-wal", self.meta("reserved") or 0
@@ -232,15 +232,15 @@ class Run:
 
     def kept(self) -> MemoryRun:
         """End a run without a folder, and keep what it has."""
-        assert self.shelf is not None
+        assert self.page_store is not None
         self._closed = True
         self.journal.close()
-        return MemoryRun(self.database, self.shelf)
+        return MemoryRun(self.database, self.page_store)
 
     def _let_go(self) -> None:
         self.database.close()
-        if self.shelf is not None:
-            self.shelf.close()
+        if self.page_store is not None:
+            self.page_store.close()
         if self._lock is not None:
             self._lock.release()
 

@@ -1,4 +1,4 @@
-"""The shelf: the pages of a run that has no folder, in a temporary file that is gone with it.
+"""The pages of a run that has no folder, in a temporary file that is gone with it.
 
 It takes what the WARC files of a run take (``write``) and gives it back (``read``). Only the last
 answer of a fetch is kept: nobody replays a run that is gone with its process.
@@ -20,7 +20,7 @@ from sonde.store.warcreader import Archived, split_response
 _PACKER = zstandard.ZstdCompressor(level=1)
 
 
-class Shelf:
+class MemoryPages:
     """Answers, packed, one behind the other. Use ``close()`` at the end."""
 
     def __init__(self) -> None:
