@@ -20,7 +20,7 @@ import tempfile
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -96,7 +96,15 @@ _GROWTH = """
 })()
 """
 
-_SCROLL = "window.scrollTo(0, document.documentElement.scrollHeight)"
+# To the end of the page; whether there was any way to go.
+_SCROLL = """
+(() => {
+  const height = document.documentElement.scrollHeight;
+  const more = height > innerHeight + scrollY + 1;
+  window.scrollTo(0, height);
+  return more;
+})()
+"""
 
 # The page as HTML: shadow trees in their places, links as they lead, and what a banner hides while
 # it waits for an answer (the page's greatest part, or all of it) in plain sight again.
@@ -182,6 +190,8 @@ class Browser:
         self._memory = memory
         self._free = asyncio.Semaphore(at_once)
         self._starting = asyncio.Lock()
+        self._alone = asyncio.Lock()
+        self._narrow = False  # it has room for one site and one page at a time
         self._tools: DevTools | None = None
         self._process: asyncio.subprocess.Process | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
@@ -200,10 +210,11 @@ class Browser:
         """
         async with self._free:
             tools = await self._started()
-            began = time.monotonic()
             try:
-                async with asyncio.timeout(4 * seconds + _CLOSING):
-                    return await self._drawn(tools, url, site, answer, seconds, began)
+                async with self._alone if self._narrow else nullcontext():
+                    began = time.monotonic()
+                    async with asyncio.timeout(4 * seconds + _CLOSING):
+                        return await self._drawn(tools, url, site, answer, seconds, began)
             except TimeoutError:
                 await self._stop(tools)
                 raise BrowserProblem("it did not end, and the browser was started anew") from None
@@ -240,6 +251,7 @@ class Browser:
                     self._tools = tools = await DevTools.connect(address)
                     tools.listen("", self._closing_windows(tools))
                     await tools.send("Target.setDiscoverTargets", {"discover": True})
+                    self._narrow = not await _roomy(tools)
             except (TimeoutError, DevToolsError, OSError) as error:
                 await self._stop(self._tools)
                 why = str(error) or f"no answer within {_START:g} s"
@@ -332,7 +344,7 @@ class Browser:
             self._sites.move_to_end(site)
             return known
         for other, context in list(self._sites.items()):
-            if len(self._sites) < _SITES:
+            if len(self._sites) < (1 if self._narrow else _SITES):
                 break
             if not self._busy.get(context):
                 del self._sites[other]
@@ -429,7 +441,8 @@ class _Page:
             ended = await self._settled(began, seconds)
             for _ in range(_SCROLLS if ended == "quiet" else 0):
                 before = await self._look(_GROWTH)
-                await self._look(_SCROLL)
+                if not await self._look(_SCROLL):
+                    break
                 self._touched = time.monotonic()
                 ended = await self._settled(began, seconds)
                 if ended != "quiet" or await self._look(_GROWTH) == before:
@@ -530,6 +543,21 @@ class _Page:
                 "body": base64.b64encode(got.body).decode(),
             },
         )
+
+
+async def _roomy(tools: DevTools) -> bool:
+    """Whether a browser has room for several contexts; Lightpanda has not."""
+    made = []
+    try:
+        for _ in range(2):
+            answer = await tools.send("Target.createBrowserContext", {})
+            made.append(answer["browserContextId"])
+    except DevToolsError:
+        return False
+    finally:
+        for context in made:
+            await tools.send("Target.disposeBrowserContext", {"browserContextId": context})
+    return True
 
 
 async def _drain(stream: asyncio.StreamReader) -> None:
