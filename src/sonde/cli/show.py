@@ -66,6 +66,7 @@ def as_json(reader: RunReader, top: int, threshold: float = 0.0) -> dict[str, An
         "robots_unreachable": summary.unreachable(reader),
         "refused_by_reason": summary.refusals(reader),
         "flags": summary.flags(reader),
+        "records": summary.records(reader),
         "ranks": asdict(summary.ranks(reader)),
         "threshold": threshold,
         "merit": None if merit is None else asdict(merit),
@@ -133,6 +134,7 @@ def _print(reader: RunReader, top: int, most_hosts: int, threshold: float) -> No
     for title, counts in (
         (f"{_nodes(reader)} not taken", summary.refusals(reader)),
         ("pages marked", summary.flags(reader)),
+        ("records", summary.records(reader)),
     ):
         if counts:
             print(f"\n{title}: " + ", ".join(f"{harmless(k)} {v:,}" for k, v in counts.items()))

@@ -28,7 +28,7 @@ _MOST_TERMS = 24
 _PAIRS = 1_000
 _MOST_FACTS = 1_000  # of one text
 _LONGEST = 400  # words of a sentence: beyond, it is cut
-_MOST_TEXT = 1_000_000  # characters of a text that are looked at
+_MOST_TEXT = 250_000  # characters of a text that are looked at
 _SENTENCE = re.compile(r"(?<=[.!?。！？।])[\"'”’)\]]*\s+|(?<=[。！？])|\n+")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _UNSPACED = re.compile(
