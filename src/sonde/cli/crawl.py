@@ -4,6 +4,7 @@ examples:
   sonde crawl https://a.example https://b.example/docs --topic "sea level" --budget 500 -o run/
   sonde crawl --config crawl.toml -o run/
   sonde crawl - --topic "tide gauge" --budget 500 -o run/ < seeds.tsv
+  sonde crawl https://a.example --question "how is sea level measured?" --budget 500 -o run/
   sonde crawl run/ --resume --budget +500
   sonde crawl https://a.example --topic "tide gauge" --requests 300 --per 15m --for 7d -o run/
   sonde crawl SOURCE:PLACE NODE NODE --option NAME=VALUE --topic "tide gauge" --budget 500 -o run/
@@ -36,6 +37,8 @@ from sonde.sources.kind import Kind
 from sonde.sources.kinds import chosen, kind_named
 from sonde.sources.options import as_data, texts_to_data
 from sonde.store import summary
+from sonde.store.atomic import new_file
+from sonde.store.passages import written
 from sonde.store.reader import DATABASE, RunReader
 
 _TICK = 0.25
@@ -164,6 +167,8 @@ def _drive(crawl: Crawl, display: Display, folder: str, *, as_json: bool) -> int
     if not as_json:
         session = crawl.session
         _print_best(result, session is not None and len(session.settings.languages) > 1)
+    if crawl.session is not None and crawl.session.settings.question is not None:
+        _write_passages(result, Path(folder))
     return _say_end(result, folder, None if crawl.session is None else crawl.session.request.kind)
 
 
@@ -262,6 +267,19 @@ def _print_best(result: CrawlResult, translations: bool) -> None:
         if page["score"] > 0:
             title = harmless(page["title"], 60)
             print(f"{page['score']:.3f}\t{harmless(page['node'])}\t{title}")
+
+
+def _write_passages(result: CrawlResult, folder: Path) -> None:
+    """Leave the answer to the question in the run folder."""
+    found = result.answer()
+    path = folder / "passages.md"
+    stopped = STOPS.get(result.stop_reason, result.stop_reason)
+    with new_file(path) as partial:
+        partial.write_text(written(found, path, stopped), encoding="utf-8")
+    _say(
+        f"wrote {len(found.passages):,} passages of {len(found.sources):,} pages, about"
+        f" {found.used:,} of {found.tokens:,} tokens, to {harmless(str(path))}"
+    )
 
 
 def _say_end(result: CrawlResult, folder: str, kind: Kind[Any] | None) -> int:

@@ -73,6 +73,7 @@ def as_json(
         "robots_unreachable": summary.unreachable(reader),
         "refused_by_reason": summary.refusals(reader),
         "flags": summary.flags(reader),
+        "records": summary.records(reader),
         "ranks": asdict(summary.ranks(reader)),
         "threshold": threshold,
         "merit": None if merit is None else asdict(merit),
@@ -142,6 +143,7 @@ def _print(
     for title, counts in (
         (f"{_nodes(reader)} not taken", summary.refusals(reader)),
         ("pages marked", summary.flags(reader)),
+        ("records", summary.records(reader)),
     ):
         if counts:
             print(f"\n{title}: " + ", ".join(f"{harmless(k)} {v:,}" for k, v in counts.items()))

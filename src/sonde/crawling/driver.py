@@ -19,6 +19,7 @@ from dataclasses import replace
 
 from sonde.crawling.logbook import Logbook
 from sonde.crawling.progress import ProgressMeter, Settled
+from sonde.crawling.saturation import Saturation
 from sonde.crawling.source_hooks import SourceHooks
 from sonde.errors import SondeError, StoreError
 from sonde.records import Failure, Lease, Outcome, Skip, Spend, Visit
@@ -74,6 +75,7 @@ class Driver:
         *,
         concurrency: int,
         harvest_below: float | None = None,
+        saturation: Saturation | None = None,
         on_settled: Callable[[Settled], None] = lambda settled: None,
     ) -> None:
         self.logbook = logbook
@@ -83,6 +85,7 @@ class Driver:
         self.pace = hooks.pace
         self.concurrency = concurrency
         self.harvest_below = harvest_below
+        self.saturation = saturation
         self.on_settled = on_settled
         self.meter = meter
         self.cutting = ""
@@ -306,11 +309,16 @@ class Driver:
             url=facts.final_url if facts is not None else "",
             title=facts.title if facts is not None else "",
             flags=facts.flags if facts is not None else "",
+            content=self.hooks.content(facts) if facts is not None else None,
         )
         self._pending.append(settled)
         recent = self.meter.add(settled)
         if self.harvest_below is not None and recent is not None and recent < self.harvest_below:
             self.stop("harvest")
+        if self.saturation is not None:
+            said = outcome.records if isinstance(outcome, Visit) else ()
+            if self.saturation.add(outcome.spent.requests, gain, said):
+                self.stop("saturated")
 
 
 def _name(outcome: Outcome) -> str:

@@ -22,8 +22,11 @@ from typing import Any
 from sonde.crawling.keeper import RunArchive
 from sonde.protocols import Pace, Source
 from sonde.records import Group
+from sonde.sources.facts import PageFacts
 from sonde.store.forgetting import Forgotten
 from sonde.store.journal import Journal
+from sonde.store.memory_pages import MemoryPages
+from sonde.store.page_content import PageContent, Reads
 
 _FACTS_EVERY = 1.0  # seconds
 
@@ -57,18 +60,27 @@ class SourceHooks:
         source: Source,
         journal: Journal,
         forgotten: Forgotten | None,
-        archive: RunArchive | None = None,
+        archive: RunArchive | MemoryPages | None = None,
+        reading: Reads = lambda archived, media_type: None,
     ) -> None:
         self.source = source
         self.forgotten = forgotten
         self.pace: Pace = getattr(source, "pace", None) or NoPace()
         self._journal = journal
         self._archive = archive
+        self._reading = reading
         self._facts: Callable[[], dict[str, Any]] | None = getattr(source, "facts", None)
         self._told = 0.0
         self._hook: Callable[[], None] = getattr(source, "before_commit", _nothing)
         self.before_commit = self._hook if self._facts is None else self._with_facts
         """Called by the driver before each commit."""
+
+    def content(self, facts: PageFacts) -> PageContent:
+        """What a page said, read when it is asked for."""
+        read = None if self._archive is None else self._archive.read
+        return PageContent(
+            facts.text, facts.warc, facts.media_type, facts.flags, read, self._reading
+        )
 
     def recall(self) -> str:
         """Let the source take in what the run knows; what had to be repaired, in words."""
@@ -109,7 +121,7 @@ class SourceHooks:
                 if inspect.isawaitable(closing):
                     await closing
         finally:
-            if self._archive is not None:
+            if isinstance(self._archive, RunArchive):
                 self._archive.close()
 
 

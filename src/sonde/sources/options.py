@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, fields
+from pathlib import Path
 from typing import Any, TypeVar
 
 from sonde.errors import InputError
@@ -40,6 +41,15 @@ def read_options(
         if name not in told and field.default is MISSING and field.default_factory is MISSING:
             raise InputError(f"{where}: the {noun} {name} is needed")
     return cls(**told)
+
+
+def text_of_file(path: str | Path) -> str:
+    """What a file says; ``InputError`` where it cannot be read."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path}: cannot be read: {reason}") from None
 
 
 def as_data(options: Any, *, defaults: bool = True) -> dict[str, Any]:

@@ -257,6 +257,11 @@ def merit(run: RunReader, threshold: float = 0.0) -> Merit | None:
         raise InputError(f"{run.folder}: cannot be read: {error}") from None
 
 
+def records(run: RunReader) -> dict[str, int]:
+    """How many records visits found, by source."""
+    return dict(run.rows("SELECT source, count(*) FROM records GROUP BY 1 ORDER BY 2 DESC, 1"))
+
+
 def flags(run: RunReader) -> dict[str, int]:
     """How many pages were marked, by mark: needs-script, near-duplicate, cut, noindex."""
     counts: dict[str, int] = {}

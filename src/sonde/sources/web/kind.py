@@ -11,7 +11,7 @@ from sonde.net.browsers import find_browser, unsandboxed
 from sonde.net.client_settings import client_settings
 from sonde.net.exchange import REASONS
 from sonde.net.urls import group_of, normalise
-from sonde.sources.context import SourceContext, SourceSettings
+from sonde.sources.context import ArchivedPage, Reading, SourceContext, SourceSettings
 from sonde.sources.kind import FETCHING, Kind, NoOptions
 from sonde.sources.web.gate import Scope
 from sonde.sources.web.login import logins_of
@@ -34,6 +34,8 @@ class Web(Kind[NoOptions]):
     nouns = ("page", "pages")
     heeds = FETCHING | {
         "topic",
+        "question",
+        "tokens",
         "scorer",
         "allow_pickle",
         "host_budget",
@@ -59,6 +61,8 @@ class Web(Kind[NoOptions]):
         "lookup",
         "pages",
         "text",
+        "records",
+        "fields",
     }
     grouped = True
     tables: ClassVar[Mapping[str, str]] = {
@@ -135,6 +139,10 @@ class Web(Kind[NoOptions]):
         Scope.of_seeds((), settings.scope)
         Rules.of(settings)
         logins_of(settings)
+        if settings.fields is not None:
+            from sonde.sources.web.fields import read_rules
+
+            read_rules(settings.fields)
         if settings.render == "always" or (settings.render == "auto" and _named(settings.browser)):
             find_browser(settings.browser)
 
@@ -176,6 +184,11 @@ class Web(Kind[NoOptions]):
             "seconds_on_these_hosts": seconds,
             "pages": settings.pages,
         }
+
+    def reading(self, archived: ArchivedPage, media_type: str) -> Reading:
+        from sonde.sources.web.reading import WebReading  # parsers take their time
+
+        return WebReading(archived, media_type)
 
     def make(self, options: NoOptions, context: SourceContext) -> WebSource:
         from sonde.sources.web.source import WebSource  # the HTTP client takes its time

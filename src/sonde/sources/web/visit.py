@@ -8,7 +8,7 @@ its score times what its place still yields (see ``traps``).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import replace
 from sys import intern
 
@@ -20,18 +20,23 @@ from sonde.net.urls import group_of
 from sonde.protocols import VISITED, CrawlView
 from sonde.records import Lease, LinkColumns, Outcome, Skip
 from sonde.scorers.document import Scorer
+from sonde.scorers.question import Question
 from sonde.sources.context import Archive, SourceSettings
-from sonde.sources.facts import PageFacts, PageVisit
+from sonde.sources.facts import PageFacts, PageVisit, Record
 from sonde.sources.page import Page, PageLink, Rendered
+from sonde.sources.web.collector import Collector
 from sonde.sources.web.duplicates import Duplicates, simhash
 from sonde.sources.web.feeds import Feed
 from sonde.sources.web.gate import UrlGate
 from sonde.sources.web.language import Languages
+from sonde.sources.web.markdown import HTML
 from sonde.sources.web.sitemaps import Sitemaps, weight, words_of
 from sonde.sources.web.traps import TrapDetector
 from sonde.url_measures import places
 
 _NO_ORDERS = Directives()
+RENDERED = "text/html; charset=utf-8"
+"""What a browser writes out."""
 
 
 def _group_of(url: str) -> str:
@@ -64,7 +69,12 @@ class VisitAssembler:
         self._languages = languages
         self._sitemaps = sitemaps
         self._archive = archive
-        self._text = settings.text and archive is None  # or the archive has it
+        # An archive has the text; what a question is answered from is kept as it was judged.
+        self._text = settings.text and (archive is None or settings.question is not None)
+        self._question = None if settings.question is None else Question(settings.question)
+        self._collector: Collector | None = None
+        if settings.record_kinds or settings.fields is not None:
+            self._collector = Collector(settings.record_kinds, settings.fields)
         self._domains: dict[str, str] = {}  # of basenames
 
     # -- visits --------------------------------------------------------------------------------
@@ -109,9 +119,12 @@ class VisitAssembler:
         links = self._links(*self._offered(page, alphas), depth + 1, lease.number, now)
         self._duplicates.visited(url, page.url, canonical, mark)
         kept = not orders.noindex
+        found = self._collected(response, page) if kept else ()
         return PageVisit(
             score=beta,
             links=links,
+            records=self._counted(page, found) if kept else (),
+            found=found,
             facts=PageFacts(
                 final_url=page.url,
                 status=response.status,
@@ -182,6 +195,20 @@ class VisitAssembler:
         links = page.links + tuple(PageLink(url, end, end) for url in offered)
         mean = sum(alphas) / len(alphas) if alphas else 0.0
         return replace(page, links=links), [*alphas, *[mean] * len(offered)], offered
+
+    def _collected(self, response: Response, page: Page) -> Sequence[Record]:
+        """The records of an HTML page, where they are wanted."""
+        if self._collector is None or response.media_type not in HTML:
+            return ()
+        if page.rendered is not None and page.rendered.html:
+            return self._collector.records(page.rendered.html, response.url, RENDERED)
+        return self._collector.records(response.body, response.url, response.content_type)
+
+    def _counted(self, page: Page, found: Sequence[Record]) -> tuple[Hashable, ...]:
+        """What the objective may count: the facts that speak of a question, else the records."""
+        if self._question is not None:
+            return self._question.facts(page.content)
+        return tuple(record.mark for record in found)
 
     def _archived(self, response: Response, rendered: Rendered | None = None) -> str | None:
         """Where the page is kept, if it is: the response, or what a browser made of it."""
