@@ -129,6 +129,7 @@ class Crawl:
                 session.hooks,
                 session.meter,
                 concurrency=session.settings.concurrency,
+                careful=run.unclean,
                 harvest_below=session.settings.harvest_below,
                 on_settled=self._heard,
             )

@@ -36,8 +36,10 @@ from sonde.sources.kinds import Chosen, CustomKind, chosen, kind_named
 from sonde.sources.options import as_data, read_options
 from sonde.sources.pseudonyms import HiddenKeeper, Pseudonymous, Pseudonyms, make_key
 from sonde.store.forgetting import Forgotten
+from sonde.store.log import interruptions
 from sonde.store.run import Run
 
+_MOST_INTERRUPTIONS = 4
 
 @dataclass(frozen=True)
 class CrawlRequest:
@@ -174,10 +176,21 @@ class Session:
 
     def settle_interrupted(self, leases: list[Lease]) -> None:
         """What was in flight when the run was killed: it may have left, so it is spent. Its nodes
-        are leased again first."""
+        are leased again first; one that was in flight whenever the run ended is given up, as it may
+        be what ends it."""
         logbook, explorer = self.logbook, self.logbook.explorer
+        before = interruptions(self.run.database)
         for lease in leases:
             held = explorer.driver.held(lease)
+            number = explorer.driver.number_of(lease.node)
+            if before.get(number, 0) >= _MOST_INTERRUPTIONS:
+                logbook.tell(lease, Failure("crashed", spent=held))
+                self.meter.add(
+                    Settled(
+                        lease.number, lease.node, "failure", "crashed", requests=held.requests
+                    )
+                )
+                continue
             logbook.tell(lease, Failure("interrupted", retry=True, spent=held), interrupt=True)
             self.meter.add(Settled(lease.number, lease.node, "interrupt", requests=held.requests))
             logbook.again.append(lease)

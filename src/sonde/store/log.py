@@ -139,6 +139,14 @@ def open_leases(database: sqlite3.Connection) -> list[LeaseRow]:
     return list(map(LeaseRow._make, found))
 
 
+def interruptions(database: sqlite3.Connection) -> dict[int | None, int]:
+    """How often nodes were in flight when the run ended, by their numbers."""
+    found = database.execute(
+        "SELECT node, count(*) FROM leases WHERE outcome = 'interrupt' GROUP BY node"
+    )
+    return dict(found.fetchall())
+
+
 # -- texts -----------------------------------------------------------------------------------------
 
 

@@ -81,15 +81,14 @@ class Run:
         self.database = database
         self._lock = lock
         self._closed = False
-        self.power_lost = self._left_open() and restarted_since(self.meta("boot"))
+        self.unclean = bool(self.meta("open"))
+        """Whether its last writer was killed, or lost its disk or its power."""
+        self.power_lost = self.unclean and restarted_since(self.meta("boot"))
         self.journal = Journal(
             database, None if path is None else path / f"{DATABASE}-wal", self.meta("reserved") or 0
         )
         self.journal.meta("boot", boot())
         self.journal.meta("open", True)
-
-    def _left_open(self) -> bool:
-        return bool(self.meta("open"))
 
     # -- making and opening --------------------------------------------------------------------
 

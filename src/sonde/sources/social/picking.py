@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sonde.whole_text import whole
+
 
 def pick(data: Any, path: str) -> list[Any]:
     """All values at a path; those that are null are left out."""
@@ -32,4 +34,4 @@ def one(data: Any, path: str) -> Any:
 def text(data: Any, path: str) -> str:
     """The first value at a path as a text: numbers are written out, all else is empty."""
     value = one(data, path)
-    return str(value) if isinstance(value, (str, int, float)) else ""
+    return whole(str(value)) if isinstance(value, (str, int, float)) else ""
