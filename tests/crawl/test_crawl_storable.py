@@ -24,7 +24,17 @@ from sonde.sources.facts import PageFacts, PageVisit
 from sonde.store.reader import DATABASE
 from sonde.whole_text import is_whole, whole
 
-HOSTILE = ["\ud800x", "\udcff", "a\x00b", "\udc00\ud800", "\U0001f600", "?", "\ufffd", "", "x" * 999]
+HOSTILE = [
+    "\ud800x",
+    "\udcff",
+    "a\x00b",
+    "\udc00\ud800",
+    "\U0001f600",
+    "?",
+    "\ufffd",
+    "",
+    "x" * 999,
+]
 """Texts that no database takes, or that could be taken for another."""
 
 TEXTS = st.text(st.characters(codec=None), max_size=8) | st.sampled_from(HOSTILE)

@@ -24,7 +24,7 @@ from sonde.crawling.settings import (
     spelt_out,
 )
 from sonde.crawling.source_hooks import SourceHooks
-from sonde.errors import InputError
+from sonde.errors import InputError, SondeError
 from sonde.net.client_settings import ClientSettings, client_settings
 from sonde.protocols import Keeper, Source
 from sonde.records import Failure, Lease, Spend
@@ -40,6 +40,7 @@ from sonde.store.log import interruptions
 from sonde.store.run import Run
 
 _MOST_INTERRUPTIONS = 4
+
 
 @dataclass(frozen=True)
 class CrawlRequest:
@@ -186,9 +187,7 @@ class Session:
             if before.get(number, 0) >= _MOST_INTERRUPTIONS:
                 logbook.tell(lease, Failure("crashed", spent=held))
                 self.meter.add(
-                    Settled(
-                        lease.number, lease.node, "failure", "crashed", requests=held.requests
-                    )
+                    Settled(lease.number, lease.node, "failure", "crashed", requests=held.requests)
                 )
                 continue
             logbook.tell(lease, Failure("interrupted", retry=True, spent=held), interrupt=True)
@@ -271,6 +270,12 @@ def resumed_run(
         run.journal.meta("stop", None)
         run.journal.commit()
         return session
+    except SondeError:
+        run.close()
+        raise
+    except Exception as error:  # whatever a damaged run makes of what is read back from it
+        run.abandon()
+        raise InputError(f"{path}: the run is damaged: {error!r:.200}") from error
     except BaseException:
         run.close()
         raise

@@ -234,7 +234,10 @@ class Journal:
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="sonde-sync")
         if self._file < 0:
-            self._file = os.open(self._wal, os.O_RDWR)
+            try:
+                self._file = os.open(self._wal, os.O_RDWR)
+            except OSError as error:
+                raise _unwritable(error) from None
         self._syncing = self._thread.submit(self._sync, self._reserving)
 
     def _sync(self, reserving: int) -> None:

@@ -84,7 +84,10 @@ class Model:
         self.chosen = self.chooser.choose(self.step)
         leaf: Leaf = self.frontier.leaves[self.chosen]
         slot: cython.int = leaf.best()
-        if isinstance(leaf, Chance):
+        if slot < 0:  # sums beyond all numbers have no order: the first row will do
+            slot = self.frontier.nth(0)
+            self.predicted = float("nan")
+        elif isinstance(leaf, Chance):
             self.predicted = float("nan")
         else:
             self.predicted = leaf.best_value
