@@ -1,7 +1,7 @@
 """Whole text: text without lone surrogates, which are halves of characters.
 
-A Python text can hold them: a header whose bytes are no UTF-8 is decoded so, JSON can say ``\\ud800``
-for nothing at all, and so can a command line. No file, database or terminal takes such a text.
+A Python text can hold them: a header whose bytes are no UTF-8 is decoded so, as is a command line,
+and JSON can say ``\\ud800`` for nothing at all. No file, database or terminal takes such a text.
 """
 
 from __future__ import annotations

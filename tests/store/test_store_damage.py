@@ -149,8 +149,9 @@ def test_a_crawl_without_descriptors_charges_nobody(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     with Site(tree(400), hosts=40) as site:
         seeds = [site.url("/0", host) for host in range(1, 41)]
-        options = "--topic tide --delay 0 --allow-private --budget 200 --concurrency 40".split()
-        words = ["crawl", *seeds, *options, "-o", str(folder)]
+        polite = ["--topic", "tide", "--delay", "0", "--allow-private"]
+        words = ["crawl", *seeds, *polite, "--budget", "200", "--concurrency", "40"]
+        words += ["-o", str(folder)]
         done = subprocess.run(
             [sys.executable, "-c", STARVED, "30", *words],
             capture_output=True,
