@@ -55,7 +55,8 @@ class Turns:
             self._serve(now)
         chosen = [group for group in ready if waiting.get(group)]
         if self._opening or self.hosts.closed:
-            return [group for group in chosen if not self._shut(group)]
+            return self.hosts.offered(group for group in chosen if not self._shut(group))
+        chosen = self.hosts.offered(chosen)
         return None if len(chosen) == len(waiting) else chosen
 
     def _shut(self, group: str) -> bool:

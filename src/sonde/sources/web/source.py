@@ -110,9 +110,6 @@ class WebAccess:
         self.hosts = Hosts(
             delay=settings.delay,
             connections=settings.per_host,
-            # Many names behind one address are one server to be polite to.
-            ip_delay=settings.delay,
-            ip_connections=settings.per_host,
             rate=settings.rate,
             host_budget=settings.host_budget,
             domain_budget=settings.domain_budget,
