@@ -130,6 +130,7 @@ class Crawl:
                 session.meter,
                 concurrency=session.settings.concurrency,
                 careful=run.unclean,
+                patience=float(session.settings.patience),
                 harvest_below=session.settings.harvest_below,
                 on_settled=self._heard,
             )

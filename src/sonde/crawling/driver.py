@@ -14,17 +14,19 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from sonde.crawling.events import Settled
 from sonde.crawling.logbook import Logbook
+from sonde.crawling.patience import Patience
 from sonde.crawling.progress import ProgressMeter
 from sonde.crawling.source_hooks import SourceHooks
 from sonde.crawling.storable_outcome import storable_outcome
 from sonde.errors import SondeError, StoreError
-from sonde.records import Failure, Lease, Outcome, Skip, Spend, Visit
+from sonde.records import Failure, Group, Lease, Outcome, Skip, Spend, Visit
 from sonde.sources.facts import PageVisit
+from sonde.store.log import brought_by_group
 from sonde.system import check_descriptors, is_starved, no_descriptors
 
 _LOG = logging.getLogger("sonde.crawl")
@@ -95,6 +97,7 @@ class Driver:
         *,
         concurrency: int,
         careful: bool = False,
+        patience: float = 0.0,
         harvest_below: float | None = None,
         on_settled: Callable[[Settled], None] = lambda settled: None,
     ) -> None:
@@ -115,6 +118,10 @@ class Driver:
         self._tasks: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
         self._error: BaseException | None = None
+        self.patience = Patience(patience, logbook.explorer, hooks.pace)
+        self.patience.recall(brought_by_group(logbook.run.database))
+        self._began = 0.0
+        self._first_lease = logbook.last_lease
         self._charged = 0.0
         self._committed = 0.0
 
@@ -150,7 +157,7 @@ class Driver:
 
     async def run(self) -> str:
         """Drive to the end; why it ended."""
-        self._charged = time.monotonic()
+        self._charged = self._began = time.monotonic()
         try:
             while True:
                 self._charge_time()
@@ -198,6 +205,8 @@ class Driver:
         free = self._places - len(self._open)
         while len(allowances) < free:
             ready = self.pace.ready(self.logbook.waiting)
+            if not self.logbook.again:
+                ready = self._worth_asking(ready)
             if ready is not None and not ready:
                 break
             lease = self.logbook.ask_again(ready) or self.logbook.ask(ready)
@@ -209,7 +218,15 @@ class Driver:
             allowance = LeaseAllowance(self, lease, self.logbook.depths[number])
             self._open[lease.number] = allowance
             allowances.append(allowance)
+            self.patience.asked()
         return allowances
+
+    def _worth_asking(self, ready: Collection[Group] | None) -> Collection[Group] | None:
+        """The groups to ask now of those that are ready; none, to wait for somebody better."""
+        now = time.monotonic()
+        asked = self.logbook.last_lease - self._first_lease
+        pace = (now - self._began) / max(1, asked)
+        return self.patience.offered(ready, self.logbook.waiting, now, pace)
 
     def _over(self) -> str | None:
         """Why nothing more can happen, now that nothing is in flight; ``None`` to go on."""
@@ -238,6 +255,7 @@ class Driver:
             soonest = self.pace.next_time()
             if soonest is not None:
                 until = min(until, soonest)
+            until = min(until, max(now, self.patience.until()))
         left = self.explorer.driver.account.left("seconds")
         until = min(until, self._charged + left)
         try:
@@ -306,6 +324,10 @@ class Driver:
         gain = self.logbook.tell(lease, outcome, seconds, interrupt=interrupt)
         del self._open[lease.number]
         self._places = min(self._places + 1, self.concurrency)
+        if isinstance(outcome, Visit):
+            self.patience.took(seconds)
+        if not interrupt and not isinstance(outcome, Skip):
+            self.patience.brought(lease.group, lease.predicted, gain)
         facts = outcome.facts if isinstance(outcome, PageVisit) else None
         settled = Settled(
             lease=lease.number,

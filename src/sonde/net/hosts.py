@@ -2,8 +2,8 @@
 
 A host (``host:port``), the IP address behind it and its registrable domain each allow so many
 connections and want so long a pause between requests: one connection and one second by default.
-Names cost nothing: whoever has a thousand of them has one server's turns. A pause is kept from the start
-of a request to the next start and from its end to the next start. A host may ask for more: by
+Names cost nothing: whoever has a thousand of them has one server's turns. A pause is kept from the
+start of a request to the next start and from its end to the next start. A host may ask for more: by
 Crawl-delay (``slow_down``), by Retry-After, by 429 and 503 (the pause doubles with each, and one
 success ends it). ``rate=(k, d)`` allows at most k starts within any d seconds. Budgets of a host
 and of a domain count every request that leaves.
@@ -23,6 +23,7 @@ import heapq
 from collections import deque
 from collections.abc import Iterable, Iterator, KeysView
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import NamedTuple
 
 from sonde.net.exchange import FetchOutcome
@@ -33,6 +34,8 @@ from sonde.records import Group
 
 _FIRST_BACKOFF = 2.0
 _MOST_DOUBLINGS = 11  # 2 s doubled eleven times is a bit more than an hour
+
+_MOST_LOOKED_AT = 1_000
 
 OFFERED = 16
 """Hosts of one domain, or behind one address, that are offered at a time."""
@@ -135,6 +138,7 @@ class Hosts:
         self.crowded = False
         """Whether somebody has so many hosts that not all of them are offered at a time."""
         self._ready: dict[str, None] = {}
+        self._unready: dict[str, Host] = {}
         self._heap: list[tuple[float, str]] = []
         self._domain_requests: dict[str, int] = {}  # under a budget
         self._changed: dict[str, Host] = {}
@@ -188,6 +192,20 @@ class Hosts:
         while heap and self._hosts[heap[0][1]].waits != heap[0][0]:
             heapq.heappop(heap)
         return heap[0][0] if heap else None
+
+    def soon(self, now: float, within: float) -> Iterator[tuple[str, float]]:
+        """The hosts that may not be asked now and may be within so many seconds, as far as can be
+        told, and in how many: one whose connections are in use, when an answer is due."""
+        for host in islice(self._unready.values(), _MOST_LOOKED_AT):
+            if host.closed or host.opening:
+                continue
+            wait = self.wait(host, now)
+            if host.waits is None:
+                if host.rtt is None:
+                    continue
+                wait = max(wait, host.rtt)
+            if wait <= within:
+                yield host.name, wait
 
     def started(self, host: Host, now: float) -> None:
         """A request to the host leaves."""
@@ -272,9 +290,11 @@ class Hosts:
             free = free and share.open < self.shared_connections
         if free and time <= now:
             self._ready[host.name] = None
+            self._unready.pop(host.name, None)
             host.waits = None
             return
         self._ready.pop(host.name, None)
+        self._unready[host.name] = host
         if not free:
             host.waits = None
         elif host.waits != time:

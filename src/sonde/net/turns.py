@@ -59,6 +59,12 @@ class Turns:
         chosen = self.hosts.offered(chosen)
         return None if len(chosen) == len(waiting) else chosen
 
+    def soon(self, waiting: Mapping[Group, int], within: float) -> dict[Group, float]:
+        """The hosts with nodes waiting that may be asked within so many seconds, and in how many
+        (see ``crawling.patience``)."""
+        found = self.hosts.soon(time.monotonic(), within)
+        return {group: wait for group, wait in found if waiting.get(group)}
+
     def _shut(self, group: str) -> bool:
         host = self.hosts.get(group)
         return host is not None and (host.opening or host.closed)

@@ -98,6 +98,20 @@ class Model:
         self.step += 1
         return slot
 
+    def foreseen(self):
+        """The row that the leaf which chose last holds for the best, without taking it; -1 where
+        none is selectable, or none better than another. Leaves its estimate in `predicted`."""
+        leaf: Leaf = self.frontier.leaves[max(self.chosen, 0)]
+        if self.frontier.live == 0 or isinstance(leaf, Chance):
+            return -1
+        if self.frontier.restricted and self.frontier.selectable() == 0:
+            return -1
+        if not leaf.active:
+            leaf.catch_up()
+        slot: cython.int = leaf.best()
+        self.predicted = leaf.best_value
+        return slot
+
     def alternative(self, leaf, threshold):
         """A selectable row that reaches the threshold, each with equal chances."""
         if threshold <= leaf.lowest:  # all of them do: counting is enough

@@ -39,6 +39,7 @@ class Web(Kind[NoOptions]):
         "nofollow",
         "delay",
         "longest_delay",
+        "patience",
         "per_host",
         "renderer",
         "lookup",
