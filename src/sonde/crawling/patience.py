@@ -3,8 +3,9 @@
 A crawl under a budget of requests pays for every request, and not for waiting. So where the best
 node that is ready is expected to bring little, and a better one waits for its host's turn, the two
 are weighed by their value a second: what is ready brings its value within the time that a request
-takes (all in all, pauses included), what is not brings its own within that time and the wait. Nobody is waited for longer than the user's
-patience, and nothing is waited for where time is scarcer than requests.
+takes (all in all, pauses included), what is not brings its own within that time and the wait.
+Nobody is waited for longer than the user's patience, and nothing is waited for where time is
+scarcer than requests.
 
 An estimator may expect much of nodes whose host has never kept a promise: their links look like all
 others. So what each group was expected to bring is kept beside what it brought. A *poor* group is
