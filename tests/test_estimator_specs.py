@@ -9,8 +9,7 @@ import pytest
 from sonde import Explorer
 from sonde.errors import SpecError
 from sonde.estimators import Estimator, estimator_from
-from sonde.estimators.ridge import FORECASTS
-from sonde.estimators.yields import OPTIONS
+from sonde.estimators.yields import FORECASTS, OPTIONS
 from sonde.peers.query import handed_query_from
 from sonde.records import Link, Visit
 

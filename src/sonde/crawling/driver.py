@@ -17,10 +17,9 @@ import time
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from sonde.crawling.events import Settled
 from sonde.crawling.logbook import Logbook
 from sonde.crawling.patience import Patience
-from sonde.crawling.progress import ProgressMeter
+from sonde.crawling.progress import ProgressMeter, Settled
 from sonde.crawling.source_hooks import SourceHooks
 from sonde.crawling.storable_outcome import storable_outcome
 from sonde.errors import SondeError, StoreError

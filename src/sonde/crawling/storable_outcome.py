@@ -12,8 +12,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
-from sonde.link_columns import LinkColumns
-from sonde.records import Failure, Link, Outcome, Visit
+from sonde.records import Failure, Link, LinkColumns, Outcome, Visit
 from sonde.sources.facts import PageFacts, PageVisit
 from sonde.store.journal import storable
 from sonde.whole_text import whole
