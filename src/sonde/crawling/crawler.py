@@ -151,6 +151,7 @@ class Crawl:
             failed = error
             raise
         finally:
+            getattr(session.request.scorer, "close", _nothing)()
             await session.hooks.close()
             if isinstance(failed, StoreError):
                 run.abandon()
@@ -208,6 +209,10 @@ class Crawl:
                 loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
             loop.run_until_complete(loop.shutdown_asyncgens())
             loop.close()
+
+
+def _nothing() -> None:
+    """What a scorer does to close that holds nothing open."""
 
 
 def new_loop() -> asyncio.AbstractEventLoop:

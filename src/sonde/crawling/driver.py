@@ -22,11 +22,12 @@ from sonde.crawling.patience import Patience
 from sonde.crawling.progress import ProgressMeter, Settled
 from sonde.crawling.source_hooks import SourceHooks
 from sonde.crawling.storable_outcome import storable_outcome
-from sonde.errors import SondeError, StoreError
+from sonde.errors import ResourceError, SondeError, StoreError
 from sonde.records import Failure, Group, Lease, Outcome, Skip, Spend, Visit
+from sonde.scorers.scoring_process import ScoringStopped
 from sonde.sources.facts import PageVisit
 from sonde.store.log import brought_by_group
-from sonde.system import check_descriptors, is_starved, no_descriptors
+from sonde.system import is_starved, no_descriptors
 
 _LOG = logging.getLogger("sonde.crawl")
 
@@ -59,7 +60,6 @@ class LeaseAllowance:
         self.counted = True
         if self._driver.cutting:
             return False
-        check_descriptors()  # before it is charged: it could not leave
         if self.taken == self.given:
             if not self._driver.logbook.extend(self.lease):
                 return False
@@ -117,6 +117,7 @@ class Driver:
         self._tasks: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
         self._error: BaseException | None = None
+        self._starved: ResourceError | None = None  # raised when what is in flight is finished
         self.patience = Patience(patience, logbook.explorer, hooks.pace)
         self.patience.recall(brought_by_group(logbook.run.database))
         self._began = 0.0
@@ -178,6 +179,8 @@ class Driver:
                     if reason is not None:
                         self._charge_time(last=True)
                         self.commit()
+                        if self._starved is not None:
+                            raise self._starved
                         return reason
                 await self._wait()
         finally:
@@ -293,17 +296,26 @@ class Driver:
         except asyncio.CancelledError:
             outcome = _interrupted(allowance)
             interrupt = True
+        except ResourceError as error:  # the request that was taken last has not left
+            allowance.taken -= 1
+            self._starved = error
+            self.stop()
+            outcome, interrupt = _interrupted(allowance), True
+        except ScoringStopped as stopped:
+            _LOG.warning("%s, on %r", stopped, allowance.lease.node)
+            outcome = Failure("scorer", spent=Spend(requests=allowance.taken))
         except SondeError as error:
             self._error = self._error or error
             self._wake.set()
             return
         except Exception as error:  # one page that nobody foresaw must not end a crawl of a million
             if is_starved(error):  # nor is it the page's fault
-                self._error = self._error or no_descriptors()
-                self._wake.set()
-                return
-            _LOG.exception("visit of %r failed", allowance.lease.node)
-            outcome = Failure("error", spent=Spend(requests=allowance.taken))
+                self._starved = no_descriptors()
+                self.stop()
+                outcome, interrupt = _interrupted(allowance), True
+            else:
+                _LOG.exception("visit of %r failed", allowance.lease.node)
+                outcome = Failure("error", spent=Spend(requests=allowance.taken))
         try:
             self._settle(allowance, outcome, interrupt)
         except Exception as error:

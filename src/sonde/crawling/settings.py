@@ -28,6 +28,7 @@ from sonde.estimators import DEFAULT, Estimator
 from sonde.net.exchange import Limits
 from sonde.protocols import CustomEstimator, Objective
 from sonde.scorers.document import Scorer
+from sonde.scorers.limits import SECONDS
 from sonde.sources.context import REACHES
 from sonde.sources.options import as_data, read_options
 from sonde.strategies import Strategy
@@ -100,6 +101,15 @@ class Settings:
     topic: str | None = _setting(None, _BRING, "phrases separated by commas")
     scorer: str | Scorer | Callable[[Any], Any] | None = _setting(
         None, _BRING, "keywords, bm25, regex:PATTERN, ...", "SPEC", objects=True
+    )
+    scorer_seconds: float | str = _setting(
+        SECONDS,
+        _BRING,
+        "that a python: or regex: scorer may take for a page, in a process of its own;"
+        " 0: in this process, without a limit",
+        "T",
+        changeable=True,
+        duration=True,
     )
     allow_pickle: bool = _setting(False, _BRING, "load a classifier from a pickle: runs its code")
     estimator: str | Estimator | CustomEstimator = _setting(
@@ -291,6 +301,7 @@ class ResumeSettings(TypedDict, total=False):
     """What a call may say on resume: what no decision rests on, and objects."""
 
     scorer: str | Scorer | Callable[[Any], Any] | None
+    scorer_seconds: float | str
     estimator: str | Estimator | CustomEstimator
     strategy: str | Strategy
     objective: str | Objective

@@ -32,6 +32,7 @@ from sonde.net.exchange import Exchange, FetchOutcome, FetchProblem, Limits, Res
 from sonde.net.guard import BlockedAddress, Guard, GuardedResolver, Lookup, system_lookup
 from sonde.net.secret import Secret, revealed
 from sonde.net.urls import host_of, normalise
+from sonde.system import is_exhausted, is_starved, no_descriptors
 
 Take = Callable[[], bool]
 """Takes one request from the budget; ``False`` when none is left."""
@@ -99,11 +100,22 @@ class FetchTally:
         self.began = time.monotonic()
 
     async def charge(self, request: ClientRequest, send: ClientHandlerType) -> ClientResponse:
-        """A middleware around connecting and sending, so around each attempt."""
+        """A middleware around connecting and sending, so around each attempt.
+
+        Where no more files may be opened, nothing leaves: a ``ResourceError`` says that the request
+        which was taken last should not count.
+        """
         if not self._take():
             raise _OutOfBudget
         self.requests += 1
-        return await send(request)
+        try:
+            return await send(request)
+        except (OSError, aiohttp.ClientConnectorError) as error:
+            # To look a name up takes a file too, and that error does not say what was missing.
+            if is_starved(error) or (_is_dns(error) and is_exhausted()):
+                self.requests -= 1
+                raise no_descriptors() from None
+            raise
 
     def problem(
         self, reason: str, detail: str, url: str, response: Response | None = None
@@ -120,6 +132,10 @@ class FetchTally:
             trips=tuple(self.trips),
             response=response,
         )
+
+
+def _is_dns(error: BaseException) -> bool:
+    return isinstance(error, aiohttp.ClientConnectorDNSError)
 
 
 @lru_cache(maxsize=16)

@@ -14,6 +14,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
+from sonde.errors import ResourceError
 from sonde.net.client import Client, FetchTally, Wanted
 from sonde.net.exchange import FetchOutcome, FetchProblem, Limits
 from sonde.net.hosts import Host
@@ -223,7 +224,12 @@ class _Fetch:
     ) -> FetchOutcome | str:
         """One request, with what it says of the host."""
         received, trips = tally.received, len(tally.trips)
-        got = await self._polite.client.request(url, group, tally, limits, wanted, own, form)
+        try:
+            got = await self._polite.client.request(url, group, tally, limits, wanted, own, form)
+        except ResourceError:  # it has not left
+            if self._turns is not None and self._asking is not None:
+                self._turns.hosts.charge(self._asking, -1)
+            raise
         if self._turns is not None and self._asking is not None:
             rtt = tally.trips[-1][1] if len(tally.trips) > trips else None
             self._turns.hosts.answered(self._asking, rtt, tally.received - received)

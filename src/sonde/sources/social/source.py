@@ -14,6 +14,7 @@ from sonde.net.retries import Retries
 from sonde.net.secret import Secret
 from sonde.protocols import Allowance
 from sonde.records import Failure, Link, Node, Outcome, Skip
+from sonde.scorers.scoring_process import prepared
 from sonde.sources.context import SourceContext
 from sonde.sources.facts import PageFacts, PageVisit, VisitEnded
 from sonde.sources.page import read_html
@@ -205,7 +206,7 @@ class ApiSource:
         async for answer in exchange.pages("search", url, search):
             posts += self._posts(search, answer)
         said = [(post.author, post.text) for post in posts]
-        return self._scored_visit(name, "", [], said, url)
+        return await self._scored_visit(name, "", [], said, url)
 
     async def _account(self, name: str, exchange: Exchanges) -> Outcome:
         number = id_of(name)
@@ -225,7 +226,7 @@ class ApiSource:
                 title = self._identified(name, number, endpoint, answer)
             posts += self._posts(endpoint, answer)
         said = [(other, post.text) for post in posts for other in dict.fromkeys(post.mentions)]
-        return self._scored_visit(name, title, [post.text for post in posts], said, url)
+        return await self._scored_visit(name, title, [post.text for post in posts], said, url)
 
     def _identified(
         self, name: str, number: str | None, posts: PostsEndpoint, answer: ApiAnswer
@@ -264,11 +265,12 @@ class ApiSource:
     def _node(self, number: str, name: str) -> str:
         return self.aliases.get(number) or node_of(number, name, self.description)
 
-    def _scored_visit(
+    async def _scored_visit(
         self, name: str, title: str, own: list[str], said: list[tuple[str, str]], url: str
     ) -> Outcome:
         self.retries.succeeded(name)
         page = document(name, title, own, said)
+        await prepared(self.scorer, page)
         beta, alphas = self.scorer.score(page)
         self._scored = True
         return PageVisit(

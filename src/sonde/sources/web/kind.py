@@ -26,6 +26,7 @@ class Web(Kind[NoOptions]):
     heeds = FETCHING | {
         "topic",
         "scorer",
+        "scorer_seconds",
         "allow_pickle",
         "host_budget",
         "domain_budget",

@@ -32,6 +32,7 @@ from sonde.net.urls import group_of, host_of
 from sonde.protocols import Keeper, KeptPage, VisitAllowance
 from sonde.records import Failure, Node, Outcome, Skip, Spend, Visit
 from sonde.scorers.document import Scorer
+from sonde.scorers.scoring_process import prepared
 from sonde.sources.context import Archive, SourceContext, SourceSettings
 from sonde.sources.page import Page, plain_page, read_page
 from sonde.sources.web import pdf
@@ -302,6 +303,8 @@ class WebSource:
         if isinstance(found, Page) and found.needs_script and self._renderer is not None:
             found = await self._rendered(self._renderer, answer, found)
             began = time.monotonic()
+        if isinstance(found, Page):
+            await prepared(self.scorer, found)
         outcome = self._assembled(allowance, answer, found)
         took = time.monotonic() - began
         if took > _LONG:  # a huge page is no fault of the servers that were asked meanwhile
