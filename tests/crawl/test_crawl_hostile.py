@@ -22,6 +22,7 @@ from sonde.net.decoding import unpack
 from sonde.net.guard import Guard
 from sonde.net.retries import LONGEST_PAUSE
 from sonde.net.robots import RobotsRecord, RobotsRules
+from sonde.sources.page import read_page
 from sonde.sources.web import pdf
 from sonde.sources.web.traps import template_of
 from sonde.store.journal import storable
@@ -155,6 +156,21 @@ def test_a_pdf_that_takes_for_ever_keeps_nobody_waiting(
     rows = sqlite3.connect(run / "run.sqlite").execute("SELECT number, reason, settled FROM leases")
     last = sorted(rows, key=lambda row: row[2])[-1]
     assert last[:2] == (1, "unreadable")  # asked first, and given up last
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<b></i>" * 100_000,  # nothing is closed, so it nests for ever
+        b"<span></nobr>" * 100_000,
+        b"<p>" + b"".join(b"<font a=%d>" % n for n in range(200)) + b"<p>x" * 100_000,
+        b"<span>" * 400 + b"</x>" * 1_000_000,
+    ],
+)
+def test_a_page_that_would_take_for_ever_to_parse_is_cut(body: bytes) -> None:
+    page = read_page(b"<title>here</title>" + body, "https://a.example/")
+    assert page.cut
+    assert page.title == "here"
 
 
 PATHS = st.text("ab/*$", min_size=1, max_size=6).map(lambda path: "/" + path)

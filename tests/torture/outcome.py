@@ -29,8 +29,7 @@ class Part:
     def rows(self) -> list[str]:
         """As rows of a table, and what was broken."""
         figures = "; ".join(self.figures)
-        lines = [f"| {self.name} | {self.promise} | {self.tried:,} | {self.held:,} | {figures} |"]
-        return lines
+        return [f"| {self.name} | {self.promise} | {self.tried:,} | {self.held:,} | {figures} |"]
 
 
 HEAD = ["| part | what is promised | tried | held | figures |", "|---|---|---:|---:|---|"]

@@ -63,27 +63,8 @@ MAX_STEPS = 50_000_000
 MAX_COPIES = 500_000
 """Formatting elements that may have to be opened again, added up: 34 kB can ask for millions."""
 
-_FORMATTING = Names(
-    dict.fromkeys(
-        [
-            "a",
-            "b",
-            "big",
-            "code",
-            "em",
-            "font",
-            "i",
-            "nobr",
-            "s",
-            "small",
-            "strike",
-            "strong",
-            "tt",
-            "u",
-        ],
-        1,
-    )
-)
+_STYLES = "a b big code em font i nobr s small strike strong tt u"
+_FORMATTING = Names(dict.fromkeys(_STYLES.split(), 1))
 
 ELEMENTS = Names(_ELEMENTS)
 """The kernels' table of elements."""
