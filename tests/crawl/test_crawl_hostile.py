@@ -307,6 +307,27 @@ def test_private_addresses_are_open_to_what_was_asked_for_alone(tmp_path: Path) 
     assert b"a secret" not in archived
 
 
+@pytest.mark.parametrize("kind", ["application/rss+xml", "application/xml"])
+def test_what_a_feed_names_keeps_to_the_scope(tmp_path: Path, kind: str) -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if request.path != "/":
+            return html(f"{prose(len(request.path))} tide")
+        urls = [site.url("/secret", 2), site.url("/here", 1), "http://169.254.169.254/latest"]
+        if kind == "application/xml":
+            body = (
+                "<urlset>" + "".join(f"<url><loc>{url}</loc></url>" for url in urls) + "</urlset>"
+            )
+        else:
+            items = "".join(f"<item><title>tide</title><link>{url}</link></item>" for url in urls)
+            body = f"<rss version='2.0'><channel>{items}</channel></rss>"
+        return web.Response(text=body, content_type=kind)
+
+    with Site(answer, hosts=2) as site:
+        crawl = Crawl(site.url("/"), path=tmp_path / "run", budget=9, scope="host", **POLITE)
+        assert crawled(crawl).stop_reason == "frontier"
+        assert site.counts == {"/robots.txt": 1, "/": 1, "/here": 1}
+
+
 @pytest.mark.parametrize(
     "address", ["169.254.169.254", "fd00:ec2::254", "100.100.100.200", "::ffff:169.254.169.254"]
 )

@@ -281,7 +281,7 @@ def _slowest_step(out: list[float]) -> None:
         run(handle)
         out[0] = max(out[0], time.thread_time() - began)
 
-    asyncio.events.Handle._run = measured  # type: ignore[method-assign]
+    asyncio.events.Handle._run = measured  # type: ignore[method-assign, assignment]
 
 
 def _crawled(urls: list[str], folder: str, budget: int, answer: Any) -> None:
