@@ -179,8 +179,9 @@ def _begun(html: bytes) -> bytes:
 
 def plain_page(text: str, url: str, *, title: str = "") -> Page:
     """A page made of bare text (a text file, the text of a PDF): no links."""
-    collapsed = " ".join(text.split())
-    return Page(url=url, title=title, text=collapsed, content=collapsed)
+    collapsed = " ".join(text[:MAX_SIZE].split())
+    cut = len(text) > MAX_SIZE
+    return Page(url=url, title=title, text=collapsed, content=collapsed, cut=cut)
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from sonde.net.client import Client
@@ -36,6 +36,9 @@ from sonde.sources.social.window_pace import WindowPace
 from sonde.sources.social.windows import Window, Windows
 
 _BAR = " | "
+
+ANSWER = 5_000_000
+"""The longest answer of an API that is read, in bytes."""
 
 
 class AccountPost(NamedTuple):
@@ -126,7 +129,8 @@ class ApiSource:
         self.pace = WindowPace(self.windows)
         assert context.client is not None
         self.client = Client(context.client)
-        self.polite = PoliteFetch(self.client, limits=context.limits)
+        limits = replace(context.limits, body=min(context.limits.body, ANSWER))
+        self.polite = PoliteFetch(self.client, limits=limits)
         self.aliases: dict[str, str] = {}  # a node by the id of an account that was named otherwise
         self._scored = False
 
