@@ -293,6 +293,7 @@ def _crawled(urls: list[str], folder: str, budget: int, answer: Any) -> None:
         path=folder,
         topic="tide gauge",
         budget=budget,
+        host_budget=INNOCENT + 1,  # a bomb may say that it has more pages than there is budget
         delay=0.0,
         scope="host",
         allow_private=True,
@@ -315,7 +316,7 @@ def one_bomb(name: str, page: bytes | Callable[[], Parts], robots: str, folder: 
 
     reader.MAX_SECONDS = 3
     site = BombSite(page, robots)
-    budget = 2 * (INNOCENT + 1) + 12
+    budget = 3 * (INNOCENT + 1)
     with site.serving():
         ours, theirs = multiprocessing.get_context("fork").Pipe()
         urls = [site.url(3), site.url(1), site.url(2)]

@@ -58,8 +58,16 @@ def planned(args: argparse.Namespace, folder: Path) -> dict[str, Callable[[], Pa
     }
 
 
-def page(parts: list[Part], seconds: float, words: str) -> str:
-    """What came of it."""
+def kept_rows(path: Path, run: list[str]) -> list[str]:
+    """The rows of an earlier page for the parts that were not run now."""
+    if not path.exists():
+        return []
+    rows = [line for line in path.read_text(encoding="utf-8").splitlines() if line[:2] == "| "][1:]
+    return [row for row in rows if row.split("|")[1].strip() not in run]
+
+
+def page(parts: list[Part], seconds: float, words: str, kept: list[str]) -> str:
+    """What came of it, with what had come of other parts before."""
     lines = [
         "# The torture campaign",
         "",
@@ -68,11 +76,13 @@ def page(parts: list[Part], seconds: float, words: str) -> str:
         "",
         f"    python tests/torture/campaign.py {words}",
         "",
-        f"It took {seconds / 60:.0f} minutes. What is promised, and which test holds it, is in",
+        f"The last run took {seconds / 60:.0f} minutes; a part that it left out is as an earlier run",
+        "found it. What is promised, and which test holds it, is in",
         "[security](../concepts/security.md).",
         "",
         *HEAD,
         *(row for part in parts for row in part.rows()),
+        *kept,
         "",
     ]
     broken = [f"- {part.name}: {what}" for part in parts for what in part.broken]
@@ -110,7 +120,9 @@ def main() -> int:
                 print(f"  {what}", flush=True)
     words = " ".join(word for word in sys.argv[1:] if word not in ("-o", str(args.output)))
     if args.output is not None:
-        args.output.write_text(page(parts, time.monotonic() - began, words), encoding="utf-8")
+        kept = kept_rows(args.output, [part.name for part in parts])
+        told = page(parts, time.monotonic() - began, words, kept)
+        args.output.write_text(told, encoding="utf-8")
     return int(any(part.broken for part in parts))
 
 
