@@ -134,8 +134,11 @@ class ProcessScorer:
                         pipe.close()
 
 
-async def prepared(scorer: Scorer, document: Document) -> None:
-    """Let a scorer that works elsewhere score a document before it is asked for the scores."""
+async def prepared(scorer: Scorer, document: Document) -> bool:
+    """Let a scorer that works elsewhere score a document before it is asked for the scores; whether
+    it does."""
     prepare = getattr(scorer, "prepare", None)
-    if prepare is not None:
-        await prepare(document)
+    if prepare is None:
+        return False
+    await prepare(document)
+    return True

@@ -309,8 +309,8 @@ class WebSource:
         if self._rendering is not None and isinstance(found, Page) and answer.media_type in HTML:
             found = await self._rendering.page(allowance, answer, found)
             began = time.monotonic()
-        if isinstance(found, Page):
-            await prepared(self.scorer, found)
+        if isinstance(found, Page) and await prepared(self.scorer, found):
+            began = time.monotonic()
         outcome = self._assembled(allowance, answer, found)
         took = time.monotonic() - began
         if took > _LONG:  # a huge page is no fault of the servers that were asked meanwhile
