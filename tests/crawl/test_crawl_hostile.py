@@ -287,6 +287,47 @@ def test_who_asks_for_long_pauses_can_be_waited_for(tmp_path: Path) -> None:
         assert (second.stop_reason, second.visits) == ("budget", 3)
 
 
+def test_redirects_to_a_host_that_takes_its_time_hold_no_places(tmp_path: Path) -> None:
+    """Every page of the first host leads to the third, which answers when the second is done."""
+    done = asyncio.Event()
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if request.path == "/robots.txt":
+            return web.Response(status=404)
+        if request.host.startswith("127.0.0.1:"):
+            raise web.HTTPFound(site.url(f"/slow{request.path}", 3))
+        if request.host.startswith("127.0.0.3:"):
+            await asyncio.wait_for(done.wait(), 30)
+            return html(f"{prose(int(request.path.rpartition('/')[2]))} tide")
+        if len(request.path) == 15:
+            done.set()
+        return html(f"{prose(len(request.path))} tide <a href={request.path}x>tide</a>")
+
+    with Site(answer, hosts=3) as site:
+        seeds = [site.url(f"/{number}", 1) for number in range(10)]
+        run = tmp_path / "run"
+        crawl = Crawl(
+            [*seeds, site.url("/", 2)], path=run, budget=60, scope="web", concurrency=4, **POLITE
+        )
+        result = crawled(crawl)
+        assert result.stop_reason == "budget"
+        assert sum(path.startswith("/slow") for path in site.counts) == 10  # none was lost
+    flags = sqlite3.connect(run / "run.sqlite").execute("SELECT flags FROM pages").fetchall()
+    assert ("redirect",) in flags
+
+
+def test_a_crawl_ends_when_nobody_can_be_asked_in_its_time(tmp_path: Path) -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if request.path == "/robots.txt":
+            return web.Response(text="User-agent: *\nCrawl-delay: 50")
+        return html(f"{prose(len(request.path))} tide <a href={request.path}x>tide</a>")
+
+    with Site(answer) as site:
+        crawl = Crawl(site.url("/"), path=tmp_path / "run", budget=9, seconds=40.0, **POLITE)
+        result = crawled(crawl, 30.0)
+        assert (result.stop_reason, site.counts) == ("time", {"/robots.txt": 1})
+
+
 # -- private addresses --------------------------------------------------------------------
 
 

@@ -242,12 +242,22 @@ class Driver:
         if not account.hold(self.logbook.hold):
             return "budget"
         account.settle(self.logbook.hold, Spend())
+        if self._too_late():
+            return "time"
         closed = self.pace.closed
         left = [group for group, count in self.logbook.waiting.items() if count]
         if all(group in closed for group in left):
             slow = all(closed[group] == "crawl-delay" for group in left)
             return "crawl-delay" if slow else "host-budget"
         return None
+
+    def _too_late(self) -> bool:
+        """Whether nobody who is left can be asked before the time is up."""
+        soonest = self.pace.next_time()
+        ready = self.pace.ready(self.logbook.waiting)
+        if soonest is None or ready is None or ready:
+            return False
+        return soonest - time.monotonic() > self.explorer.driver.account.left("seconds")
 
     async def _wait(self) -> None:
         """Until something happens, a host is ready, or the time is up."""
