@@ -344,7 +344,7 @@ class WebSource:
 
 
 def _led_to(target: str, status: int) -> Outcome:
-    """A redirect whose target has to wait for its host's turn: that goes to the frontier, and nobody
-    holds a place for it meanwhile."""
+    """A redirect whose target has to wait for its host's turn: that goes to the frontier, and
+    nobody holds a place for it meanwhile."""
     facts = PageFacts(final_url=target, status=status, flags="redirect")
     return PageVisit(score=0.0, links=[Link(target, 1.0, group_of(target))], facts=facts)
