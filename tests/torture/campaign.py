@@ -44,12 +44,14 @@ def planned(args: argparse.Namespace, folder: Path) -> dict[str, Callable[[], Pa
     from bombs import bombs
     from clocks import clocks
     from disks import disks
+    from interrupts import interrupts
     from kills import kills
     from trap_part import traps
 
     return {
         "kills": lambda: kills(folder / "kills", args.kills),
         "bombs": lambda: bombs(folder / "bombs", args.bombs),
+        "signals": lambda: interrupts(folder / "signals", args.signals),
         "traps": lambda: traps(folder / "traps", args.trapped),
         "addresses": addresses,
         "clocks": lambda: clocks(folder / "clocks", args.clocks),
@@ -96,6 +98,7 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--bombs", type=int, default=99)
     parser.add_argument("--trapped", type=int, default=600, help="requests beside each trap")
+    parser.add_argument("--signals", type=int, default=40)
     parser.add_argument("--clocks", type=int, default=20)
     parser.add_argument("--disks", type=int, default=20)
     parser.add_argument("--fuzz", type=int, default=300, help="rounds")

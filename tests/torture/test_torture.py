@@ -13,6 +13,7 @@ from addresses import addresses
 from bombs import bombs
 from clocks import clocks
 from disks import disks
+from interrupts import interrupts
 from kills import kills
 from outcome import Part
 
@@ -30,6 +31,11 @@ def test_kills(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_bombs(tmp_path: Path) -> None:
     held(bombs(tmp_path, 10))
+
+
+@pytest.mark.slow
+def test_signals(tmp_path: Path) -> None:
+    held(interrupts(tmp_path, 3))
 
 
 def test_addresses() -> None:

@@ -119,7 +119,8 @@ class Driver:
         self._error: BaseException | None = None
         self._starved: ResourceError | None = None  # raised when what is in flight is finished
         self.patience = Patience(patience, logbook.explorer, hooks.pace)
-        self.patience.recall(brought_by_group(logbook.run.database))
+        if patience:
+            self.patience.recall(brought_by_group(logbook.run.database))
         self._began = 0.0
         self._first_lease = logbook.last_lease
         self._charged = 0.0
