@@ -110,6 +110,7 @@ class Settings:
         "T",
         changeable=True,
         duration=True,
+        least=0,
     )
     allow_pickle: bool = _setting(False, _BRING, "load a classifier from a pickle: runs its code")
     estimator: str | Estimator | CustomEstimator = _setting(
@@ -166,7 +167,13 @@ class Settings:
         60.0, _HOW, "hosts that ask for more are put off", "T", changeable=True, duration=True
     )
     patience: float | str = _setting(
-        5.0, _HOW, "wait for a better host than is ready", "T", changeable=True, duration=True
+        5.0,
+        _HOW,
+        "wait for a better host than is ready",
+        "T",
+        changeable=True,
+        duration=True,
+        least=0,
     )
     concurrency: int = _setting(
         32, _HOW, "requests in flight at most", "N", changeable=True, least=1, **_ENGINE
@@ -222,7 +229,8 @@ class Settings:
         for name, declared in SETTINGS.items():
             value = getattr(self, name)
             if declared.duration and isinstance(value, str):
-                object.__setattr__(self, name, seconds_from(value))
+                value = seconds_from(value)
+                object.__setattr__(self, name, value)
             least = declared.least
             if least is not None and value is not None and not least <= value < math.inf:
                 raise InputError(f"{name} must be {least:g} or more, not {value}")
