@@ -687,3 +687,63 @@ def test_cancelling_a_fetch_leaves_nothing_open() -> None:
                 await task
 
     run(body())
+
+
+def test_an_endless_row_of_interim_responses_is_ended() -> None:
+    async def handler(path: str, headers: dict[str, str], writer: asyncio.StreamWriter) -> None:
+        while not writer.is_closing():
+            writer.write(b"HTTP/1.1 100 Continue\r\n\r\n" * 100)
+            await writer.drain()
+
+    async def body() -> None:
+        async with serving(handler) as server, Client(OPEN) as client:
+            got = await fetched(client, server.url())
+            assert isinstance(got, FetchProblem)
+            assert (got.reason, got.requests) == ("bad-response", 1)
+            assert "interim" in got.detail
+
+    run(body())
+
+
+def test_a_few_interim_responses_are_nothing_special() -> None:
+    hints = b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n" * 20
+
+    async def body() -> None:
+        async with (
+            serving(fixed(hints + answer(b"here"))) as server,
+            Client(OPEN) as client,
+        ):
+            for _ in range(3):
+                got = await fetched(client, server.url())
+                assert isinstance(got, Response)
+                assert got.body == b"here"
+
+    run(body())
+
+
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [("10.1.2.3", "blocked-address"), ("169.254.169.254", "blocked-address"), (None, None)],
+)
+def test_a_proxy_is_not_sent_to_names_that_are_private_here(
+    address: str | None, reason: str | None
+) -> None:
+    looked: list[str] = []
+
+    async def lookup(host: str) -> list[str]:
+        looked.append(host)
+        if address is None:  # behind many a proxy nothing has an address but the proxy
+            raise OSError("no such name")
+        return [address]
+
+    async def body() -> None:
+        async with serving(fixed(answer(b"by the proxy"))) as server:
+            settings = ClientSettings(AGENT, proxy=Secret(server.url()))
+            async with Client(settings, lookup=lookup) as client:
+                for _ in range(2):
+                    got = await fetched(client, "http://inside.example/")
+                    assert (got.reason if isinstance(got, FetchProblem) else None) == reason
+            assert len(server.requests) == (2 if reason is None else 0)
+            assert looked == ["inside.example"]
+
+    run(body())
