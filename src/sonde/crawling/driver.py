@@ -164,7 +164,7 @@ class Driver:
         if isinstance(self._error, StoreError):
             return  # nothing can be written: what is open is settled when the run is resumed
         for allowance in list(self._open.values()):  # cut before it began, or broken
-            held = self.explorer.driver.held(allowance.lease)
+            held = self.logbook.driver.held(allowance.lease)
             self._settle(allowance, Failure("interrupted", retry=True, spent=held), True)
         self.commit()
 
@@ -182,7 +182,7 @@ class Driver:
             if lease is None:
                 break
             self.pace.reserve(lease.group)
-            number = self.explorer.driver.number_of(lease.node)
+            number = self.logbook.driver.number_of(lease.node)
             assert number is not None
             allowance = LeaseAllowance(self, lease, self.logbook.depths[number])
             self._open[lease.number] = allowance
@@ -193,7 +193,7 @@ class Driver:
         """Why nothing more can happen, now that nothing is in flight; ``None`` to go on."""
         if self.stopping:
             return self.stopping
-        account = self.explorer.driver.account
+        account = self.logbook.driver.account
         if not self.explorer.frontier_size:
             return "frontier"
         if account.left("seconds") <= 0:
@@ -216,7 +216,7 @@ class Driver:
             soonest = self.pace.next_time()
             if soonest is not None:
                 until = min(until, soonest)
-        left = self.explorer.driver.account.left("seconds")
+        left = self.logbook.driver.account.left("seconds")
         until = min(until, self._charged + left)
         try:
             async with asyncio.timeout(max(0.0, until - now)):
@@ -230,15 +230,15 @@ class Driver:
 
     def _charge_time(self, *, last: bool = False) -> None:
         """Book the time that went, where time is limited."""
-        if self.explorer.driver.account.budget.seconds is None:
+        if self.logbook.driver.account.budget.seconds is None:
             return
         now = time.monotonic()
-        left = self.explorer.driver.account.left("seconds")
+        left = self.logbook.driver.account.left("seconds")
         elapsed = now - self._charged
         if elapsed >= _TIME_CHARGED or elapsed >= left or last:
             self.logbook.spend(Spend(seconds=elapsed))
             self._charged = now
-        if self.explorer.driver.account.left("seconds") <= 0 and not self.stopping:
+        if self.logbook.driver.account.left("seconds") <= 0 and not self.stopping:
             self.cut("time")
 
     # -- one visit -----------------------------------------------------------------------------
@@ -251,7 +251,7 @@ class Driver:
             if self.hooks.forgotten is not None:
                 outcome = self.hooks.forgotten.left_out(outcome)
         except asyncio.CancelledError:
-            held = self.explorer.driver.held(allowance.lease)
+            held = self.logbook.driver.held(allowance.lease)
             outcome = Failure("interrupted", retry=True, spent=held)
             interrupt = True
         except SondeError as error:
@@ -273,7 +273,7 @@ class Driver:
         if allowance.taken and not interrupt:
             size = allowance.received
             if self.logbook.hold.bytes:
-                size = min(size, self.explorer.driver.held(lease).bytes)
+                size = min(size, self.logbook.driver.held(lease).bytes)
             spent = Spend(allowance.taken, size, cost=outcome.spent.cost)
             if spent != outcome.spent:
                 outcome = replace(outcome, spent=spent)
