@@ -25,12 +25,12 @@ from sonde.budgets import Budget, planned_requests
 from sonde.durations import seconds_from
 from sonde.errors import InputError
 from sonde.estimators import DEFAULT, Estimator
+from sonde.estimators.builder import Strategy
 from sonde.net.exchange import Limits
 from sonde.protocols import CustomEstimator, Objective
 from sonde.scorers.document import Scorer
 from sonde.sources.context import REACHES
 from sonde.sources.options import as_data, read_options
-from sonde.strategies import Strategy
 
 HEAD = 32_768
 """The longest line of a response head; a whole head may have eight times that."""

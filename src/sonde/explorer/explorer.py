@@ -12,6 +12,7 @@ import numpy as np
 from sonde.budgets import Account, Budget, budget_from
 from sonde.errors import InputError, LeaseError
 from sonde.estimators import DEFAULT, Estimator, build_model, estimator_from, load_kernels
+from sonde.estimators.builder import Strategy, strategy_from
 from sonde.explorer.driver_view import DriverView, OpenLease
 from sonde.link_words import words_of
 from sonde.objectives import gain_of, objective_from
@@ -29,7 +30,6 @@ from sonde.records import (
     UrlPlace,
     Visit,
 )
-from sonde.strategies import Strategy, strategy_from
 
 _NO_LINKS = LinkColumns((), ())
 
