@@ -44,6 +44,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.machinery import PathFinder, SourceFileLoader
@@ -98,7 +99,7 @@ class _Cimports:
 
 
 @contextmanager
-def as_python():
+def as_python() -> Iterator[None]:
     """While it lasts, kernels can be run as the Python that they are also written in."""
     _Cimports.install()
     try:
