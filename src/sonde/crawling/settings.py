@@ -26,6 +26,7 @@ from sonde.budgets import Budget, planned_requests
 from sonde.durations import seconds_from
 from sonde.errors import InputError
 from sonde.estimators import DEFAULT, Estimator
+from sonde.estimators.builder import Strategy
 from sonde.net.exchange import Limits
 from sonde.protocols import CustomEstimator, Objective
 from sonde.scorers.document import Scorer
@@ -33,7 +34,6 @@ from sonde.scorers.limits import SECONDS
 from sonde.scorers.question import Question
 from sonde.sources.context import REACHES, RECORD_KINDS, SITEMAPS
 from sonde.sources.options import as_data, read_options, text_of_file
-from sonde.strategies import Strategy
 
 HEAD = 32_768
 """The longest line of a response head; a whole head may have eight times that."""
