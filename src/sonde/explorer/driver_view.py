@@ -142,18 +142,17 @@ class DriverView:
     @property
     def seeds_wait(self) -> bool:
         """Whether seeds are still to be asked: they go before all else."""
-        return bool(self._state.seeds)
+        return bool(self._explorer._seeds)
 
     def expected(self, groups: Iterable[Group]) -> tuple[float, Group]:
         """The highest estimate among the nodes of these groups, and the group it is in; not a
         number where there is none. Nothing is leased."""
-        state = self._state
-        frontier = state.model.frontier
-        frontier.restrict(sorted(state.groups[group] for group in groups if group in state.groups))
-        slot = state.model.foreseen()
+        model, known = self._explorer._model, self._explorer._groups
+        model.frontier.restrict(sorted(known[group] for group in groups if group in known))
+        slot = model.foreseen()
         if slot < 0:
             return math.nan, None
-        return state.model.predicted, state.group_of(int(frontier.row_node[slot]))
+        return model.predicted, self.group_of(int(model.frontier.row_node[slot]))
 
     # -- leases and the log --------------------------------------------------------------------
 
