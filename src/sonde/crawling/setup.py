@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sonde.budgets import Budget
-from sonde.crawling.keeper import RunArchive, RunKeeper
+from sonde.crawling.keeper import RunArchive, RunKeeper, SourceHooks
 from sonde.crawling.logbook import Logbook, LogbookView
 from sonde.crawling.progress import ProgressMeter, Settled
 from sonde.crawling.retelling import explorer_of
@@ -22,7 +22,6 @@ from sonde.crawling.settings import (
     objects_in,
     spelt_out,
 )
-from sonde.crawling.source_hooks import SourceHooks
 from sonde.errors import InputError
 from sonde.net.client_settings import ClientSettings, client_settings
 from sonde.protocols import Keeper, Source
