@@ -20,6 +20,7 @@ from sonde.net.client_settings import ClientSettings, user_agent
 from sonde.net.exchange import FetchOutcome, FetchProblem, Limits, Response
 from sonde.net.polite_fetch import PoliteFetch
 from sonde.net.secret import Secret
+from sonde.net.session_cookies import MOST
 
 AGENT = "sonde/test (+http://contact.example)"
 OPEN = ClientSettings(AGENT, allow_private=True)
@@ -599,15 +600,45 @@ def test_secrets_go_to_their_host_and_nowhere_else() -> None:
         ClientSettings(AGENT, headers={"X": Secret("x")})  # type: ignore[dict-item]
 
 
-@pytest.mark.parametrize("kept", [False, True])
-def test_cookies_are_kept_only_on_request(kept: bool) -> None:
+@pytest.mark.parametrize(
+    ("sessions", "kept"),
+    [((), False), (("b.example",), False), (("a.example",), True), (("example",), True)],
+)
+def test_cookies_are_kept_for_sessions_alone_and_shown_to_nobody(
+    sessions: tuple[str, ...], kept: bool
+) -> None:
     async def body() -> None:
-        settings = ClientSettings(AGENT, allow_private=True, cookies=kept)
-        handler = fixed(answer(b"ok", "200 OK", "Set-Cookie: a=b; Path=/"))
+        settings = ClientSettings(AGENT, allow_private=True, sessions=frozenset(sessions))
+        handler = fixed(answer(b"ok", "200 OK", "Set-Cookie: a=s3cret; Path=/"))
         async with serving(handler) as server, Client(settings, lookup=local) as client:
             for _ in range(2):
-                good(await fetched(client, server.url("/", "a.example")))
+                response = good(await fetched(client, server.url("/", "a.example")))
+            good(await fetched(client, server.url("/", "b.elsewhere")))
             assert ("cookie" in server.requests[1][1]) is kept
+            assert "cookie" not in server.requests[2][1]
+            (hop,) = response.hops
+            assert (b"s3cret" in hop.response_head) is not kept
+            assert b"s3cret" not in hop.request_head
+
+    run(body())
+
+
+def test_a_server_cannot_fill_the_memory_with_cookies() -> None:
+    async def body() -> None:
+        settings = ClientSettings(AGENT, allow_private=True, sessions=frozenset(["a.example"]))
+        count = 0
+
+        async def one_more(
+            path: str, headers: dict[str, str], writer: asyncio.StreamWriter
+        ) -> None:
+            nonlocal count
+            count += 1
+            writer.write(answer(b"ok", "200 OK", f"Set-Cookie: a{count}=b; Path=/"))
+
+        async with serving(one_more) as server, Client(settings, lookup=local) as client:
+            for _ in range(MOST + 20):
+                good(await fetched(client, server.url("/", "a.example")))
+            assert server.requests[-1][1]["cookie"].count("=") == MOST
 
     run(body())
 
@@ -653,5 +684,65 @@ def test_cancelling_a_fetch_leaves_nothing_open() -> None:
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
+
+    run(body())
+
+
+def test_an_endless_row_of_interim_responses_is_ended() -> None:
+    async def handler(path: str, headers: dict[str, str], writer: asyncio.StreamWriter) -> None:
+        while not writer.is_closing():
+            writer.write(b"HTTP/1.1 100 Continue\r\n\r\n" * 100)
+            await writer.drain()
+
+    async def body() -> None:
+        async with serving(handler) as server, Client(OPEN) as client:
+            got = await fetched(client, server.url())
+            assert isinstance(got, FetchProblem)
+            assert (got.reason, got.requests) == ("bad-response", 1)
+            assert "interim" in got.detail
+
+    run(body())
+
+
+def test_a_few_interim_responses_are_nothing_special() -> None:
+    hints = b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n" * 20
+
+    async def body() -> None:
+        async with (
+            serving(fixed(hints + answer(b"here"))) as server,
+            Client(OPEN) as client,
+        ):
+            for _ in range(3):
+                got = await fetched(client, server.url())
+                assert isinstance(got, Response)
+                assert got.body == b"here"
+
+    run(body())
+
+
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [("10.1.2.3", "blocked-address"), ("169.254.169.254", "blocked-address"), (None, None)],
+)
+def test_a_proxy_is_not_sent_to_names_that_are_private_here(
+    address: str | None, reason: str | None
+) -> None:
+    looked: list[str] = []
+
+    async def lookup(host: str) -> list[str]:
+        looked.append(host)
+        if address is None:  # behind many a proxy nothing has an address but the proxy
+            raise OSError("no such name")
+        return [address]
+
+    async def body() -> None:
+        async with serving(fixed(answer(b"by the proxy"))) as server:
+            settings = ClientSettings(AGENT, proxy=Secret(server.url()))
+            async with Client(settings, lookup=lookup) as client:
+                for _ in range(2):
+                    got = await fetched(client, "http://inside.example/")
+                    assert (got.reason if isinstance(got, FetchProblem) else None) == reason
+            assert len(server.requests) == (2 if reason is None else 0)
+            assert looked == ["inside.example"]
 
     run(body())

@@ -1,22 +1,14 @@
-"""What a crawl and a source have of one another: the keeper (what a source leaves with its run and
-finds there again), its archive, and the hooks of a source besides ``visit``, whether it has them or
-not."""
+"""The keeper: what a source leaves with its run and finds there again, and its archive."""
 
 from __future__ import annotations
 
-import inspect
 import json
-import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from sonde.crawling.retelling import visits_of
 from sonde.net.exchange import Exchange
-from sonde.protocols import KeptPage, Pace, Source, Value
-from sonde.records import Group, Node, Visit
-from sonde.store.forgetting import Forgotten
-from sonde.store.journal import Journal
+from sonde.protocols import KeptPage, Value
+from sonde.records import Node, Visit
 from sonde.store.log import unpack_text
 from sonde.store.run import Run
 from sonde.store.warc import WarcWriter
@@ -116,99 +108,3 @@ class RunArchive:
             self._run.journal.on_sync = self._writer.sync
             self.write = self._writer.write
         return self._writer
-
-
-_FACTS_EVERY = 1.0  # seconds
-
-
-class NoPace:
-    """Everything is always ready."""
-
-    closed: Mapping[Group, str] = MappingProxyType({})
-
-    def __init__(self) -> None:
-        self.wake: Callable[[], None] = lambda: None
-
-    def know(self, group: Group) -> None:
-        pass
-
-    def ready(self, waiting: dict[Group, int]) -> Collection[Group] | None:
-        return None
-
-    def reserve(self, group: Group) -> None:
-        pass
-
-    def next_time(self) -> float | None:
-        return None
-
-
-class SourceHooks:
-    """A source and its optional members, with the archive that it writes to.
-
-    Only ``visit`` is asked of a source. What else the crawl calls, each on its own:
-
-    ``pace``             which groups may be asked now (``protocols.Pace``); everything, without one
-    ``recall()``         take in what the run knows, on resume; what had to be repaired, in words
-    ``before_commit()``  hand over what belongs with what is about to be committed
-    ``facts()``          how it stands, as plain data by label: for displays, and kept with the run
-    ``leave()``          keep what the source wants to find again, at the end of a crawl
-    ``close()``          let go of connections and files; a coroutine
-    """
-
-    def __init__(
-        self,
-        source: Source,
-        journal: Journal,
-        forgotten: Forgotten | None,
-        archive: RunArchive | None = None,
-    ) -> None:
-        self.source = source
-        self.forgotten = forgotten
-        self.pace: Pace = getattr(source, "pace", None) or NoPace()
-        self._journal = journal
-        self._archive = archive
-        self._facts: Callable[[], dict[str, Any]] | None = getattr(source, "facts", None)
-        self._told = 0.0
-        self._hook: Callable[[], None] = getattr(source, "before_commit", _nothing)
-        self.before_commit = self._hook if self._facts is None else self._with_facts
-        """Called by the driver before each commit."""
-
-    def recall(self) -> str:
-        """Let the source take in what the run knows; what had to be repaired, in words."""
-        recall = getattr(self.source, "recall", None)
-        said = [str(recall() or "")] if recall is not None else []
-        if self._archive is not None:
-            said.append(self._archive.repaired())
-        return "; ".join(filter(None, said))
-
-    def _with_facts(self) -> None:
-        self._hook()
-        if self._facts is not None and time.monotonic() - self._told >= _FACTS_EVERY:
-            self._told = time.monotonic()
-            self._journal.meta("facts", self._facts())
-
-    def facts(self) -> dict[str, Any]:
-        """How the source stands."""
-        return {} if self._facts is None else dict(self._facts())
-
-    def leave(self) -> None:
-        """Leave the run with what the source wants to find again."""
-        if self._facts is not None:
-            self._journal.meta("facts", self._facts())
-        getattr(self.source, "leave", _nothing)()
-
-    async def close(self) -> None:
-        """Let go of the source, then of the archive."""
-        try:
-            close = getattr(self.source, "close", None)
-            if close is not None:
-                closing = close()
-                if inspect.isawaitable(closing):
-                    await closing
-        finally:
-            if self._archive is not None:
-                self._archive.close()
-
-
-def _nothing() -> None:
-    """What a source does that lacks a hook."""

@@ -9,6 +9,7 @@ them back, in order of discovery.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -135,6 +136,24 @@ class DriverView:
         number = self._explorer._groups.get(group)
         if quickness is not None and number is not None:
             quickness.heard(number, seconds)
+
+    # -- what can be expected ------------------------------------------------------------------
+
+    @property
+    def seeds_wait(self) -> bool:
+        """Whether seeds are still to be asked: they go before all else."""
+        return bool(self._state.seeds)
+
+    def expected(self, groups: Iterable[Group]) -> tuple[float, Group]:
+        """The highest estimate among the nodes of these groups, and the group it is in; not a
+        number where there is none. Nothing is leased."""
+        state = self._state
+        frontier = state.model.frontier
+        frontier.restrict(sorted(state.groups[group] for group in groups if group in state.groups))
+        slot = state.model.foreseen()
+        if slot < 0:
+            return math.nan, None
+        return state.model.predicted, state.group_of(int(frontier.row_node[slot]))
 
     # -- leases and the log --------------------------------------------------------------------
 
