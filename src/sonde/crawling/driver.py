@@ -257,7 +257,7 @@ class Driver:
 
     def _refilled(self) -> bool:
         """Whether the source knew where else to look, where there is anything left to spend."""
-        account = self.explorer.driver.account
+        account = self.logbook.driver.account
         if account.left("seconds") <= 0 or not account.hold(self.logbook.hold):
             return False
         account.settle(self.logbook.hold, Spend())
@@ -270,7 +270,7 @@ class Driver:
         ready = self.pace.ready(self.logbook.waiting)
         if soonest is None or ready is None or ready:
             return False
-        return soonest - time.monotonic() > self.explorer.driver.account.left("seconds")
+        return soonest - time.monotonic() > self.logbook.driver.account.left("seconds")
 
     async def _wait(self) -> None:
         """Until something happens, a host is ready, or the time is up."""
