@@ -53,9 +53,20 @@ class RunKeeper:
         return visits_of(self._run.database)
 
     def pages(self) -> Iterator[KeptPage]:
-        for *page, mark, canonical, flags, data, warc in self._run.database.execute(_PAGES):
+        for (
+            url,
+            lease,
+            final,
+            status,
+            mark,
+            canonical,
+            flags,
+            data,
+            warc,
+        ) in self._run.database.execute(_PAGES):
             fresh = json.loads(data).get("fresh", True) if data else True
-            yield KeptPage(*page, mark & 0xFFFFFFFFFFFFFFFF, canonical, flags, fresh, warc)
+            mark &= 0xFFFFFFFFFFFFFFFF
+            yield KeptPage(url, lease, final, status, mark, canonical, flags, fresh, warc)
 
     def text(self, lease: int) -> str | None:
         row = self._run.database.execute(

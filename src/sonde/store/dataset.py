@@ -219,6 +219,6 @@ class _Shards:
     def __enter__(self) -> _Shards:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None and (self._rows or not self.count):
             self._end()
