@@ -21,11 +21,14 @@ if TYPE_CHECKING:  # what came of a run is shown without what makes one
 
 _LINE_EVERY = 5.0
 _SHOWN = 5
+_LONGEST = 500  # characters of a hint
 _ECHOED = 6  # columns for what the terminal echoes while somebody presses Ctrl-C
 
 
 class JsonDisplay:
     """One JSON object a line on standard output."""
+
+    hinted = False
 
     def heard(self, event: Settled | Stopped) -> None:
         print(json.dumps(event.as_json(), default=str), flush=True)
@@ -34,6 +37,9 @@ class JsonDisplay:
         progress = crawl.progress()
         if progress is not None:
             print(json.dumps(progress.as_json()), flush=True)
+        if not self.hinted and (hint := crawl.hint()):
+            self.hinted = True
+            print(json.dumps({"event": "hint", "text": hint}), flush=True)
 
     def close(self) -> None:
         """Nothing is held open."""
@@ -43,6 +49,7 @@ class LineDisplay:
     """Plain lines on standard error, for a log."""
 
     def __init__(self) -> None:
+        self.hinted = False
         self._last = time.monotonic()
 
     def heard(self, event: Settled | Stopped) -> None:
@@ -55,6 +62,9 @@ class LineDisplay:
             self._last = now
             line = "; ".join(f"{name} {value}" for name, value in _facts(crawl, progress).items())
             print(line, file=sys.stderr, flush=True)
+        if not self.hinted and (hint := crawl.hint()):
+            self.hinted = True
+            print(harmless(hint, _LONGEST), file=sys.stderr, flush=True)
 
     def close(self) -> None:
         """Nothing is held open."""
@@ -68,6 +78,7 @@ class LiveDisplay:
     """
 
     def __init__(self, console: Console) -> None:
+        self.hinted = False
         self._live = Live(console=console, refresh_per_second=4, transient=True, auto_refresh=False)
         self._live.start()
 
@@ -88,6 +99,9 @@ class LiveDisplay:
                 Text(harmless(page.title, 50)),
                 Text(harmless(str(page.node), 80), style="dim"),
             )
+        if not self.hinted and (hint := crawl.hint()):
+            self.hinted = True
+            self._live.console.print(Text(harmless(hint, _LONGEST)))
         width = max(1, self._live.console.width - _ECHOED)
         self._live.update(Constrain(Group(grid, best), width), refresh=True)
 

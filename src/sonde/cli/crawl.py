@@ -21,7 +21,6 @@ from sonde.crawling.crawler import new_loop
 from sonde.crawling.settings import SETTINGS, Setting
 from sonde.crawling.setup import CrawlRequest
 from sonde.errors import InputError
-from sonde.sources.kind import Kind
 from sonde.sources.kinds import chosen, kind_named
 from sonde.sources.options import as_data, texts_to_data
 from sonde.store import summary
@@ -170,7 +169,7 @@ def _drive(crawl: Crawl, display: Display, folder: str, *, as_json: bool) -> int
         loop.close()
     if not as_json:
         _print_best(result)
-    return _say_end(result, folder, None if crawl.session is None else crawl.session.request.kind)
+    return _say_end(crawl, result, folder)
 
 
 async def _watched(crawl: Crawl, display: Display) -> CrawlResult:
@@ -260,8 +259,9 @@ def _print_best(result: CrawlResult) -> None:
             print(f"{page['score']:.3f}\t{harmless(page['node'])}\t{title}")
 
 
-def _say_end(result: CrawlResult, folder: str, kind: Kind[Any] | None) -> int:
+def _say_end(crawl: Crawl, result: CrawlResult, folder: str) -> int:
     """Say what came, and how to go on; the exit status."""
+    kind = None if crawl.session is None else crawl.session.request.kind
     nouns = ("page", "pages") if kind is None else kind.nouns
     words = STOPS.get(result.stop_reason, result.stop_reason)
     _say(
@@ -271,7 +271,8 @@ def _say_end(result: CrawlResult, folder: str, kind: Kind[Any] | None) -> int:
     if not result.visits:
         _say_why(Path(folder), {} if kind is None else kind.reasons)
     elif not result.total:
-        _say(f"none of these {nouns[1]} scores: does the topic say it in their words?")
+        doubt = f"none of these {nouns[1]} scores: does the topic say it in their words?"
+        _say(harmless(crawl.hint(1), 500) or doubt)
     if result.stop_reason == "frontier":
         return 0 if result.visits else 1
     more = " --budget +N" if result.stop_reason == "budget" else ""

@@ -97,7 +97,10 @@ _MEDIA = (r"[A-Za-z0-9_.+-]+/[A-Za-z0-9_.+-]+", "text/html")
 class Settings:
     """All that a crawl can be told. Times are seconds or texts such as ``15m``."""
 
-    topic: str | None = _setting(None, _BRING, "phrases separated by commas")
+    topic: str | None = _setting(
+        None, _BRING, 'phrases with commas between: tide gauge, "sea level", corout*, tide^2, -jazz'
+    )
+    exact: bool = _setting(False, _BRING, "count the topic's words only as they stand")
     scorer: str | Scorer | Callable[[Any], Any] | None = _setting(
         None, _BRING, "keywords, bm25, regex:PATTERN, ...", "SPEC", objects=True
     )
@@ -314,6 +317,7 @@ class CrawlSettings(ResumeSettings, total=False):
     """What a call may say for a new crawl: every setting, a budget also as a ``Budget``."""
 
     topic: str | None
+    exact: bool
     allow_pickle: bool
     seed: int
     budget: int | Budget | None

@@ -1,9 +1,10 @@
 """What a visited node is worth, and what a link's context promises.
 
-Nouns. A *document* is what a scorer sees of a visited node: its text, its content (the text that
-its own score is taken from), and its links with their places in the text. A *scorer* turns it into
-*scores*: one beta for the document, one alpha for each link, in the order of the links, all finite
-and not negative. A *learning* scorer also has a state.
+Nouns. A *topic* is what a user wants to read about: phrases. A *document* is what a scorer sees of
+a visited node: its text, its content (the text that its own score is taken from), and its links
+with their places in the text. A *scorer* turns it into *scores*: one beta for the document, one
+alpha for each link, in the order of the links, all finite and not negative. A *learning* scorer
+also has a state.
 
 Life cycle. A scorer is made once for a run, from a topic and a spec (``scorer_from``). Each visited
 document is scored exactly once, in the order of the log. A learning scorer's state is saved with
@@ -23,8 +24,10 @@ from sonde.errors import SpecError
 from sonde.scorers.bm25 import Bm25Scorer
 from sonde.scorers.document import Document, LearningScorer, Scorer, Scores, Span
 from sonde.scorers.function import FunctionScorer
-from sonde.scorers.keywords import KeywordMatcher, KeywordScorer, log_count
+from sonde.scorers.keyword_matcher import KeywordMatcher
+from sonde.scorers.keywords import KeywordScorer, log_count
 from sonde.scorers.pattern import PatternScorer
+from sonde.scorers.topic import Topic
 
 __all__ = [
     "Bm25Scorer",
@@ -37,6 +40,7 @@ __all__ = [
     "Scorer",
     "Scores",
     "Span",
+    "Topic",
     "log_count",
     "scorer_from",
 ]
@@ -56,9 +60,13 @@ def scorer_from(
     topic: str | None = None,
     spec: str | Scorer | Callable[[Any], float] | None = None,
     *,
+    exact: bool = False,
     allow_pickle: bool = False,
 ) -> Scorer:
-    """Make a scorer from a topic and a spec: one of ``SPECS``, a scorer, a function of a page."""
+    """Make a scorer from a topic and a spec: one of ``SPECS``, a scorer, a function of a page.
+
+    ``exact`` takes the topic's words as they stand, without their inflections.
+    """
     if spec is None:
         spec = "keywords"
     if not isinstance(spec, str):
@@ -67,9 +75,9 @@ def scorer_from(
         return FunctionScorer(spec)
     kind, _, rest = spec.partition(":")
     if kind == "keywords" and not rest:
-        return KeywordScorer(_topic(topic, kind))
+        return KeywordScorer(_topic(topic, kind, exact))
     if kind == "bm25" and not rest:
-        return Bm25Scorer(_topic(topic, kind))
+        return Bm25Scorer(_topic(topic, kind, exact))
     if kind == "regex" and rest:
         return PatternScorer(rest)
     if kind == "python" and rest:
@@ -82,11 +90,11 @@ def scorer_from(
     if kind == "embedding" and rest:
         from sonde.scorers.embedding import EmbeddingScorer
 
-        return EmbeddingScorer(rest, _topic(topic, kind))
+        return EmbeddingScorer(rest, _topic(topic, kind, exact))
     raise SpecError(f"unknown scorer {spec!r}; known are {', '.join(SPECS)}")
 
 
-def _topic(topic: str | None, kind: str) -> str:
+def _topic(topic: str | None, kind: str, exact: bool) -> Topic:
     if not topic or not topic.strip(" ,"):
         raise SpecError(f"the {kind} scorer needs a topic: phrases separated by commas")
-    return topic
+    return Topic.of(topic, exact=exact)

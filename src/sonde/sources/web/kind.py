@@ -25,6 +25,7 @@ class Web(Kind[NoOptions]):
     nouns = ("page", "pages")
     heeds = FETCHING | {
         "topic",
+        "exact",
         "scorer",
         "allow_pickle",
         "host_budget",
