@@ -24,7 +24,7 @@ from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any
 
-from sonde.cli._print import harmless
+from sonde.cli._print import counted, harmless
 from sonde.cli._progress import Display, display_for, duration
 from sonde.cli._signals import heeding_signals
 from sonde.crawling import STOPS, Crawl, CrawlResult, Settings, read_config
@@ -32,6 +32,7 @@ from sonde.crawling.crawler import new_loop
 from sonde.crawling.settings import SETTINGS, Setting
 from sonde.crawling.setup import CrawlRequest
 from sonde.errors import InputError
+from sonde.net.urls import host_of
 from sonde.sources.kinds import chosen, kind_named
 from sonde.sources.options import as_data, texts_to_data
 from sonde.store import summary
@@ -85,13 +86,20 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
                 "--stop-when-harvest-below",
                 nargs="+",
                 metavar=("X", "over N"),
-                help="end when a request brings less than X on average: X over N requests",
+                help="end when a request brings less than X on average, over the last N"
+                " requests (default: 200)",
             )
 
 
 def _spelling(setting: Field[Any], declared: Setting) -> dict[str, Any]:
     """How the option of a setting is read."""
-    told: dict[str, Any] = {"help": declared.help}
+    said = declared.help or ""
+    if setting.default not in (None, ()) and not isinstance(setting.default, bool):
+        default = setting.default
+        said += (
+            f" (default: {default:g})" if isinstance(default, float) else f" (default: {default})"
+        )
+    told: dict[str, Any] = {"help": said}
     if isinstance(setting.default, bool):
         action = "store_false" if setting.default else "store_true"
         return told | {"action": action, "default": None}
@@ -256,7 +264,7 @@ def _say_end(crawl: Crawl, result: CrawlResult, folder: str) -> int:
     nouns = ("page", "pages") if kind is None else kind.nouns
     words = STOPS.get(result.stop_reason, result.stop_reason)
     _say(
-        f"{result.visits:,} {nouns[result.visits != 1]} for {result.requests:,} requests,"
+        f"{counted(result.visits, *nouns)} for {counted(result.requests, 'request')},"
         f" value {result.total:.2f}: {words}"
     )
     if not result.visits:
@@ -264,21 +272,39 @@ def _say_end(crawl: Crawl, result: CrawlResult, folder: str) -> int:
     elif not result.total:
         doubt = f"none of these {nouns[1]} scores: does the topic say it in their words?"
         _say(harmless(crawl.hint(1), 500) or doubt)
+    status = 0 if result.visits else 1
     if result.stop_reason == "frontier":
-        return 0 if result.visits else 1
+        return status
     more = " --budget +N" if result.stop_reason == "budget" else ""
     _say(f"to go on: sonde crawl {shlex.quote(folder)} --resume{more}")
-    return 130 if result.stop_reason in ("interrupted", "cut") else 0
+    if result.stop_reason == "harvest" and crawl.session is not None:
+        told = crawl.session.settings
+        _say(
+            f"it ends again when the next {told.harvest_over:,} requests bring less than"
+            f" {told.harvest_below:g} on average; with --stop-when-harvest-below 0 it does not"
+        )
+    return 130 if result.stop_reason in ("interrupted", "cut") else status
 
 
 def _say_why(folder: Path, meanings: Mapping[str, str]) -> None:
     """Why a crawl has nothing to show."""
     with RunReader(folder) as reader:
         reasons = {row.reason: row.leases for row in summary.reasons(reader) if row.reason}
+        missed = summary.unvisited(reader, _SHOWN)
         closed = summary.unreachable(reader)
     if reasons:
         met = ", ".join(f"{reason} {count:,}" for reason, count in reasons.items())
         _say(f"nothing was fetched: {harmless(met)}")
+    for each in missed:
+        if each.redirect is not None:
+            why = (
+                f"redirects to {harmless(each.redirect)}, which is out of scope: start there, or"
+                f" add --host {harmless(host_of(each.redirect))}"
+            )
+        else:
+            meaning = meanings.get(each.reason, "")
+            why = f"{harmless(each.reason)}{', ' + meaning if meaning else ''}"
+        _say(f"{harmless(each.url, 300)}: {why}")
     for origin, why in list(closed.items())[:_SHOWN]:
         meaning = f", {meanings[why]}" if why in meanings else ""
         _say(f"robots.txt of {harmless(origin)} could not be fetched: {harmless(why)}{meaning}")

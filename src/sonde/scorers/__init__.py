@@ -51,7 +51,7 @@ SPECS = {
     "regex:PATTERN": "matches of a regular expression",
     "classifier:PATH[#LABEL]": "a scikit-learn classifier in skops or ONNX, or a pickle on request",
     "embedding:PATH": "closeness of meaning to the topic, by a static embedding model",
-    "python:MODULE:FUNCTION": "a Python function",
+    "python:MODULE:FUNCTION": "a Python function; links by the topic, or by the same function",
 }
 """What ``scorer_from`` understands."""
 
@@ -72,7 +72,7 @@ def scorer_from(
     if not isinstance(spec, str):
         if hasattr(spec, "score"):
             return spec
-        return FunctionScorer(spec)
+        return FunctionScorer(spec, links=_links(topic, exact))
     kind, _, rest = spec.partition(":")
     if kind == "keywords" and not rest:
         return KeywordScorer(_topic(topic, kind, exact))
@@ -81,7 +81,7 @@ def scorer_from(
     if kind == "regex" and rest:
         return PatternScorer(rest)
     if kind == "python" and rest:
-        return FunctionScorer.from_spec(rest)
+        return FunctionScorer.from_spec(rest, links=_links(topic, exact))
     if kind == "classifier" and rest:
         from sonde.scorers.classifier import ClassifierScorer
 
@@ -92,6 +92,11 @@ def scorer_from(
 
         return EmbeddingScorer(rest, _topic(topic, kind, exact))
     raise SpecError(f"unknown scorer {spec!r}; known are {', '.join(SPECS)}")
+
+
+def _links(topic: str | None, exact: bool) -> KeywordScorer | None:
+    """What scores links for a function that scores pages alone."""
+    return KeywordScorer(topic, exact=exact) if topic and topic.strip(" ,") else None
 
 
 def _topic(topic: str | None, kind: str, exact: bool) -> Topic:

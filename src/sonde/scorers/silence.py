@@ -46,11 +46,12 @@ class Silence:
         """The words that tell these documents from others: frequent, and not in every one; none
         once the topic was heard."""
         weights = {
-            word: count * math.log(1.0 + self.documents / self._having[word]) ** 2
+            word: (count * math.log(self.documents / self._having[word]), count)
             for word, count in self._counts.items()
             if self._having[word] > 1 or self.documents == 1
         }
-        return sorted(weights, key=lambda word: (-weights[word], word))[:most]
+        best = sorted(weights, key=lambda word: (*(-each for each in weights[word]), word))
+        return best[:most]
 
 
 def _both(folded: str) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sonde.errors import InputError
 from sonde.net.client_settings import client_settings
 from sonde.net.exchange import REASONS
-from sonde.net.urls import group_of, normalise
+from sonde.net.urls import group_of, meant, normalise
 from sonde.sources.context import SourceContext, SourceSettings
 from sonde.sources.kind import FETCHING, Kind, NoOptions
 from sonde.sources.web.gate import Scope
@@ -88,7 +88,7 @@ class Web(Kind[NoOptions]):
     def spelt(self, options: NoOptions, seed: str) -> str:
         address = normalise(seed)
         if address is None:
-            raise InputError(f"not an http or https URL: {seed!r:.200}")
+            raise InputError(f"not an http or https URL: {seed!r:.200}{meant(seed)}")
         return address
 
     def group(self, options: NoOptions, node: str) -> str:

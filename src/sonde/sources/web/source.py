@@ -30,7 +30,7 @@ from sonde.net.robots import RobotsRecord
 from sonde.net.turns import Turns
 from sonde.net.urls import group_of, host_of
 from sonde.protocols import Keeper, KeptPage, VisitAllowance
-from sonde.records import Failure, Node, Outcome, Skip, Spend, Visit
+from sonde.records import Failure, Lease, Node, Outcome, Skip, Spend, Visit
 from sonde.scorers.document import Scorer
 from sonde.sources.context import Archive, SourceContext, SourceSettings
 from sonde.sources.page import Page, plain_page, read_page
@@ -294,7 +294,7 @@ class WebSource:
             self._crawl.clock(allowance.lease, group, seconds)
         if isinstance(answer, FetchProblem):
             access.store(answer)
-            return self._problem(url, answer)
+            return self._problem(allowance.lease, answer)
         began = time.monotonic()
         found: Page | Feed | Failure
         if answer.media_type == "application/pdf":
@@ -311,8 +311,11 @@ class WebSource:
             access.client.forgive(took)
         return outcome
 
-    def _problem(self, url: str, problem: FetchProblem) -> Outcome:
+    def _problem(self, lease: Lease, problem: FetchProblem) -> Outcome:
+        url = str(lease.node)
         if problem.reason == "not-allowed":
+            if problem.detail == "scope" and self._crawl.number_of(problem.url) is None:
+                self._crawl.refuse(problem.url, "scope", lease.number)  # where it redirects to
             return Skip(problem.detail, retry=problem.detail in ("crawl-delay", "later"))
         if problem.reason == "budget":
             return Skip("budget", retry=True)
