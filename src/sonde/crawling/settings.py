@@ -204,7 +204,7 @@ class Settings:
     cookies: tuple[str, ...] = _setting(
         (), _HOW, "a cookie to send", "HOST NAME=SECRET", flag="--cookie", **_CLIENT
     )
-    auth: tuple[str, ...] = _setting((), _HOW, "a login", "HOST USER:SECRET", **_CLIENT)
+    auth: tuple[str, ...] = _setting((), _HOW, "a login at one host", "HOST USER:SECRET", **_CLIENT)
     proxy: str | None = _setting(None, _HOW, "a proxy to fetch through", "URL", **_CLIENT)
     ca_file: str | None = _setting(
         None, _HOW, "certificates to trust beside the system's", "FILE", **_CLIENT

@@ -144,6 +144,7 @@ def _onnx(path: Path, label: str | None) -> Probabilities:
         column = _column_number(label, result.shape[1], path)
         return [float(row[column]) for row in result]
 
+    probabilities([""])  # says what is wrong with the label
     return probabilities
 
 
