@@ -272,6 +272,7 @@ def _say_end(crawl: Crawl, result: CrawlResult, folder: str) -> int:
     elif not result.total:
         doubt = f"none of these {nouns[1]} scores: does the topic say it in their words?"
         _say(harmless(crawl.hint(1), 500) or doubt)
+    _say_needs(Path(folder))
     status = 0 if result.visits else 1
     if result.stop_reason == "frontier":
         return status
@@ -284,6 +285,15 @@ def _say_end(crawl: Crawl, result: CrawlResult, folder: str) -> int:
             f" {told.harvest_below:g} on average; with --stop-when-harvest-below 0 it does not"
         )
     return 130 if result.stop_reason in ("interrupted", "cut") else status
+
+
+def _say_needs(folder: Path) -> None:
+    """How to read pages that a plain fetch does not show."""
+    with RunReader(folder) as reader:
+        count = summary.flags(reader).get("needs-script", 0)
+    if count:
+        pages = counted(count, "page needs", "pages need")
+        _say(f"{pages} a browser: --render auto (sonde doctor says which there is)")
 
 
 def _say_why(folder: Path, meanings: Mapping[str, str]) -> None:

@@ -183,6 +183,8 @@ def _print_page(found: Trace) -> None:
         print(f"redirected to {harmless(page.final_url)}")
     if page.flags:
         print(f"marked: {harmless(page.flags)}")
+    if page.rendered:
+        print(f"drawn by a browser: {harmless(page.rendered, 500)}")
 
 
 def _print_attempt(attempt: Attempt) -> None:

@@ -296,6 +296,7 @@ class Logbook:
                 facts.flags,
                 pack_text(facts.text) if isinstance(facts.text, str) else facts.text,
                 facts.warc,
+                facts.rendered,
                 targets,
                 scores,
                 None if links.places is None else pack_places(links.places),

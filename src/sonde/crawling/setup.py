@@ -142,7 +142,8 @@ class CrawlRequest:
         meter = ProgressMeter(logbook.explorer, settings.harvest_over)
         logbook.parts.add("progress", meter)
         hooks = SourceHooks(source, run.journal, forgotten, archive)
-        return Session(run, logbook, self, hooks, meter)
+        notice = self.kind.notice(self.options, settings)
+        return Session(run, logbook, self, hooks, meter, notice)
 
 
 def _check_heeded(kind: Kind[Any], names: Iterable[str]) -> None:
@@ -277,7 +278,7 @@ def resumed_run(
         if run.meta("stop") == "harvest":  # else it would end again with the next request
             run.journal.log("harvest")
             session.meter.begin_harvest()
-        session.notice = session.hooks.recall()
+        session.notice = "; ".join(filter(None, (session.notice, session.hooks.recall())))
         run.journal.meta("stop", None)
         run.journal.commit()
         return session

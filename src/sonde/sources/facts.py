@@ -27,6 +27,7 @@ class PageFacts:
     flags: str = ""
     text: bytes | str | None = None  # packed already, or as it is
     warc: str | None = None
+    rendered: str | None = None  # why a browser drew it, what that cost and brought
     fresh: bool = True
     level: bool = False  # its links are no deeper than itself: a sitemap, a feed
 

@@ -112,6 +112,15 @@ class PageLink(NamedTuple):
 _MAKE = partial(tuple.__new__, PageLink)  # of a tuple, in half the time of a call
 
 
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """What a browser made of a page (nothing where that brought nothing), and a sentence that says
+    why it was asked to, what that cost and what it brought."""
+
+    html: bytes
+    told: str
+
+
 @dataclass(frozen=True)
 class Page:
     """What was read from one body. ``url`` is the address that answered, after redirects."""
@@ -128,6 +137,7 @@ class Page:
     cut: bool = False
     needs_script: bool = False
     window: int = WINDOW
+    rendered: Rendered | None = None  # where a browser has drawn it, or tried to
 
     def anchor(self, link: PageLink) -> str:
         """The visible text of the anchor."""

@@ -39,8 +39,9 @@ _INSERTS = {
     "settled": "UPDATE leases SET outcome = ?, reason = ?, retry = ?, score = ?, gain = ?,"
     " requests = ?, bytes = ?, seconds = ?, settled = ? WHERE number = ?",
     "pages": "INSERT INTO pages (lease, node, final_url, status, media_type, language, title,"
-    " fingerprint, digest, etag, modified, rtt, canonical, flags, text, warc, targets, scores,"
-    " places, words) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    " fingerprint, digest, etag, modified, rtt, canonical, flags, text, warc, rendered, targets,"
+    " scores, places, words)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     "refused": "INSERT OR IGNORE INTO refused VALUES (?, ?, ?)",
     "meta": "INSERT OR REPLACE INTO meta VALUES (?, ?)",
     "outdated": "DELETE FROM snapshots WHERE part = ?",

@@ -178,6 +178,7 @@ class Seen:
     media_type: str
     language: str
     flags: str
+    rendered: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,8 +270,8 @@ def _attempts(run: RunReader, number: int) -> tuple[Attempt, ...]:
 
 def _page(run: RunReader, number: int) -> Seen | None:
     row = run.one(
-        "SELECT final_url, status, title, media_type, language, flags FROM pages WHERE node = ?"
-        " ORDER BY lease DESC LIMIT 1",
+        "SELECT final_url, status, title, media_type, language, flags, rendered FROM pages"
+        " WHERE node = ? ORDER BY lease DESC LIMIT 1",
         number,
     )
     return None if row is None else Seen(*row)

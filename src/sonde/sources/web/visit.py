@@ -21,7 +21,7 @@ from sonde.records import Lease, Link, LinkColumns, Outcome, Skip
 from sonde.scorers.document import Scorer
 from sonde.sources.context import Archive, SourceSettings
 from sonde.sources.facts import PageFacts, PageVisit
-from sonde.sources.page import Page, PageLink
+from sonde.sources.page import Page, PageLink, Rendered
 from sonde.sources.web.duplicates import Duplicates, simhash
 from sonde.sources.web.feeds import Feed
 from sonde.sources.web.gate import UrlGate
@@ -87,6 +87,8 @@ class VisitAssembler:
         flags = []
         if page.needs_script:
             flags.append("needs-script")
+        elif page.rendered is not None and page.rendered.html:
+            flags.append("rendered")
         if response.cut or page.cut:
             flags.append("cut")
         if orders.noindex:
@@ -117,7 +119,8 @@ class VisitAssembler:
                 canonical=canonical,
                 flags=" ".join(flags),
                 text=page.content if kept and self._text else None,
-                warc=self._archived(response) if kept else None,
+                warc=self._archived(response, page.rendered) if kept else None,
+                rendered=None if page.rendered is None else page.rendered.told,
                 fresh=fresh,
             ),
         )
@@ -152,9 +155,14 @@ class VisitAssembler:
             ),
         )
 
-    def _archived(self, response: Response) -> str | None:
-        """Where the response is kept, if it is."""
-        return None if self._archive is None else self._archive.write(response.hops, response.cut)
+    def _archived(self, response: Response, rendered: Rendered | None = None) -> str | None:
+        """Where the page is kept, if it is: the response, or what a browser made of it."""
+        if self._archive is None:
+            return None
+        place = self._archive.write(response.hops, response.cut)
+        if rendered is None or not rendered.html:
+            return place
+        return self._archive.write_rendered(response.url, rendered.html)
 
     def _speaks(self, language: str) -> bool:
         return any(
