@@ -298,7 +298,8 @@ def _begun_anew(request: CrawlRequest, run: Run, budget: int | str | Budget | No
     run.close()
     assert run.path is not None
     session = _begun(request, run.path)
-    session.notice = f"{run.path}: nothing had been fetched, so it begins anew"
+    anew = f"{run.path}: nothing had been fetched, so it begins anew"
+    session.notice = "; ".join(filter(None, (anew, session.notice)))
     return session
 
 
