@@ -13,7 +13,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from sonde.cli._print import harmless
+from sonde.cli._print import counted, harmless
 from sonde.crawling import Progress, Settled, Stopped
 
 if TYPE_CHECKING:  # what came of a run is shown without what makes one
@@ -130,11 +130,13 @@ def nouns_of(crawl: Crawl) -> tuple[str, str]:
 def _facts(crawl: Crawl, progress: Progress) -> dict[str, str]:
     nouns = nouns_of(crawl)
     stopping = crawl.driver is not None and bool(crawl.driver.stopping)
-    budget = "" if progress.budget is None else f" of {progress.budget:,}"
+    spent = counted(progress.requests, "request")
+    if progress.budget is not None:
+        spent = f"{progress.requests:,} of {counted(progress.budget, 'request')}"
     eta = "" if progress.eta is None or stopping else f", {duration(progress.eta)} to go"
     hosts = {"hosts": f"{progress.hosts:,}"} if nouns[0] == "page" else {}
     return {
-        "budget": f"{progress.requests:,}{budget} requests{eta}",
+        "budget": f"{spent}{eta}",
         nouns[1]: f"{progress.visits:,}, {progress.pages_per_second:.1f} a second",
         "harvest": f"{progress.harvest:.3f} a request, lately {progress.recent:.3f}",
         "frontier": f"{progress.frontier:,}",

@@ -136,7 +136,7 @@ class _Lines:
         if now - self._last >= _LINE_EVERY:
             self._last = now
             print(
-                f"{self._visits:,} visits, {self._unchanged:,} unchanged; last:"
+                f"{counted(self._visits, 'visit')}, {self._unchanged:,} unchanged; last:"
                 f" {harmless(event.url, 80)} ({event.why}, {event.outcome})",
                 file=sys.stderr,
                 flush=True,
@@ -160,7 +160,7 @@ def _print_status(tracked: TrackedRun, *, as_json: bool) -> None:
         f" {counted(status.requests_last_hour, 'request')} in the last hour"
     )
     states = ", ".join(f"{count:,} {state}" for state, count in sorted(status.states.items()))
-    print(f"{status.known:,} pages known: {states}")
+    print(f"{counted(status.known, 'page')} known: {states}")
     print(f"{status.links:,} links seen, {status.links_in_window:,} of them within the window")
     outcomes = ", ".join(f"{harmless(name)} {count:,}" for name, count in status.outcomes.items())
     print(f"outcomes: {outcomes}")
