@@ -11,6 +11,7 @@ from collections import Counter
 
 from sonde.scorers.folding import fold
 from sonde.scorers.scripts import UNSPACED
+from sonde.scorers.stop_words import FOLDED
 
 EARLY = 20
 """Documents without a word of the topic, after which that is worth saying."""
@@ -48,7 +49,7 @@ class Silence:
         weights = {
             word: (count * math.log(self.documents / self._having[word]), count)
             for word, count in self._counts.items()
-            if self._having[word] > 1 or self.documents == 1
+            if word not in FOLDED and (self._having[word] > 1 or self.documents == 1)
         }
         best = sorted(weights, key=lambda word: (*(-each for each in weights[word]), word))
         return best[:most]
