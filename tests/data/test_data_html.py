@@ -265,7 +265,7 @@ def test_scores_are_those_of_the_live_crawl(pieces: list[tuple[bool, list[str]]]
     _, alphas = topics.around(page.text, links, page.window)
     counts = topics.count(page.content)
     for number, keyword in enumerate(keywords):
-        scores = KeywordScorer(keyword).score(page)
+        scores = KeywordScorer(keyword, exact=True).score(page)
         found = [alphas[link][number] if link in alphas else 0.0 for link in range(len(links))]
         assert found == list(scores.alphas)
         count = counts[number]

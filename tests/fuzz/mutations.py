@@ -9,6 +9,7 @@ little of it with the usual ones.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gzip
 import random
 import sys
@@ -23,7 +24,8 @@ from sonde.data.wiki.wikipages import plain
 from sonde.errors import InputError
 from sonde.link_words import link_words
 from sonde.net.urls import domain_of, group_of, host_of, normalise, origin_of
-from sonde.scorers.keywords import KeywordMatcher
+from sonde.scorers.keyword_matcher import KeywordMatcher
+from sonde.scorers.topic import Topic
 from sonde.sources.page import read_html
 from sonde.sources.web.duplicates import simhash
 from sonde.sources.web.feeds import read_feed
@@ -88,7 +90,8 @@ def of_urls(body: bytes, _: Path) -> None:
 
 def of_text(body: bytes, _: Path) -> None:
     text = text_of(body)
-    KeywordMatcher(["tide gauge", "sea", text[:20] or "x"]).spans(text)
+    with contextlib.suppress(InputError):  # a topic may be wrong, and is nothing worse
+        KeywordMatcher(Topic.of(f"tide gauge, sea, C++, {text[:20]}").phrases, text[:2]).spans(text)
     simhash(text), word_pairs(text), link_words(text[:500], URL, text[500:900])
 
 

@@ -15,7 +15,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from sonde.cli._print import amount, harmless, number, print_table
+from sonde.cli._print import amount, counted, harmless, number, print_table
 from sonde.crawling.retelling import Moment, moments
 from sonde.errors import InputError, SpecError
 from sonde.sources.kinds import kind_named, possible_names
@@ -205,7 +205,7 @@ def _print_attempt(attempt: Attempt) -> None:
     got = f"scored {number(attempt.score)}" if attempt.outcome == "visit" else attempt.outcome
     why = f" ({harmless(attempt.reason)})" if attempt.reason else ""
     again = ", to be asked again" if attempt.retry else ""
-    requests = "1 request" if attempt.requests == 1 else f"{attempt.requests} requests"
+    requests = counted(attempt.requests, "request")
     print(
         f"  {got}{why}{again}, gain {number(attempt.gain or 0.0)}, for {requests},"
         f" {amount(attempt.bytes)}, {attempt.seconds:.2f} s"

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from sonde.errors import InputError
 from sonde.scorers.folding import fold
+from sonde.scorers.scripts import UNSPACED
 from sonde.scorers.stop_words import FOLDED
 
 WORDS = 100
@@ -31,9 +32,6 @@ _LONGEST = 400  # words of a sentence: beyond, it is cut
 _MOST_TEXT = 250_000  # characters of a text that are looked at
 _SENTENCE = re.compile(r"(?<=[.!?。！？।])[\"'”’)\]]*\s+|(?<=[。！？])|\n+")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_UNSPACED = re.compile(
-    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
-)
 
 
 class Passage(NamedTuple):
@@ -149,7 +147,7 @@ def _words(text: str) -> Iterator[str]:
     """The words of a text, folded."""
     for found in _WORD.finditer(text):
         word = fold(found[0])
-        if _UNSPACED.search(word) is not None and len(word) > 2:
+        if UNSPACED.search(word) is not None and len(word) > 2:
             yield from (word[place : place + 2] for place in range(len(word) - 1))
         else:
             yield word

@@ -36,10 +36,21 @@ class ScoringStopped(Exception):
 
 
 class ProcessScorer:
-    """Scores by what a spec says, in another process. ``close`` ends it."""
+    """Scores by what a spec says, in another process; the topic (with its words as they stand,
+    where it is ``exact``) scores links where nothing else does. ``close`` ends it."""
 
-    def __init__(self, spec: str, *, seconds: float = SECONDS, memory: int = MEMORY) -> None:
+    def __init__(
+        self,
+        spec: str,
+        topic: str | None = None,
+        *,
+        exact: bool = False,
+        seconds: float = SECONDS,
+        memory: int = MEMORY,
+    ) -> None:
         self.spec = spec
+        self.topic = topic
+        self.exact = exact
         self.seconds = seconds
         self.memory = memory
         self._process: subprocess.Popen[bytes] | None = None
@@ -92,7 +103,7 @@ class ProcessScorer:
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )
-        self._exchanged(pickle.dumps((self.spec, self.memory)), _START)
+        self._exchanged(pickle.dumps((self.spec, self.topic, self.exact, self.memory)), _START)
 
     def _exchanged(self, message: bytes, seconds: float) -> dict[str, Any]:
         process = self._process

@@ -1,7 +1,7 @@
 """Scores documents from standard input until that ends: a program of its own, with limits.
 
 Messages both ways are a length of eight bytes and so many bytes. The first one in is the spec of
-the scorer and the memory that it may use, the others are documents with the seconds that each may
+the scorer, its topic, and the memory that it may use, the others are documents with the seconds that each may
 take; they are pickles, written by the process that started this one (``scoring_process``). Answers
 are JSON. What the scorer itself prints goes to standard error.
 """
@@ -53,9 +53,9 @@ def alarm(seconds: float) -> None:
 
 def serve(come: BinaryIO, go: BinaryIO) -> None:
     """Score until nobody asks any more."""
-    spec, memory = received(come)
+    spec, topic, exact, memory = received(come)
     limit(memory)
-    scorer = scorer_from(None, spec)
+    scorer = scorer_from(topic, spec, exact=exact)
     send(go, {})
     while (message := received(come)) is not None:
         document, seconds = message

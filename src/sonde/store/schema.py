@@ -32,6 +32,7 @@ CREATE TABLE nodes (
 --   interrupt: a lease in flight when the run was killed, settled as spent on resume
 --   time: seconds that went (budgets in seconds)
 --   budget: the limit was raised on resume
+--   harvest: the crawl had ended for a low harvest, which is judged from here on
 --   dice: an ask that found nothing has turned the dice all the same
 --   lost: requests reserved before a power cut that the log knows nothing of; they count as spent
 --   aside: a request that belongs to no lease (a spider's media)

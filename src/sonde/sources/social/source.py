@@ -75,6 +75,7 @@ class PostDocument:
     content: str
     links: tuple[Mention, ...]
     window: int = 0
+    language: str = ""
 
     def context(self, link: Any, /) -> str:
         """The posts that mention the other."""

@@ -28,7 +28,7 @@ from sonde.net.robots import RobotsRecord
 from sonde.net.turns import Turns
 from sonde.net.urls import group_of, host_of
 from sonde.protocols import Keeper, KeptPage, VisitAllowance
-from sonde.records import Failure, Link, Node, Outcome, Skip, Spend, Visit
+from sonde.records import Failure, Lease, Link, Node, Outcome, Skip, Spend, Visit
 from sonde.scorers.document import Scorer
 from sonde.scorers.scoring_process import prepared
 from sonde.sources.context import Archive, SourceContext, SourceSettings
@@ -333,7 +333,7 @@ class WebSource:
             return Skip("login")
         if isinstance(answer, FetchProblem):
             access.store(answer)
-            return self._problem(url, answer)
+            return self._problem(allowance.lease, answer)
         began = time.monotonic()
         found: Page | Feed | Failure
         if answer.media_type == "application/pdf":
@@ -387,10 +387,13 @@ class WebSource:
             self._crawl.clock(allowance.lease, group, seconds)
         return answer
 
-    def _problem(self, url: str, problem: FetchProblem) -> Outcome:
+    def _problem(self, lease: Lease, problem: FetchProblem) -> Outcome:
+        url = str(lease.node)
         if problem.reason == "not-allowed":
             if problem.detail == "later" and problem.hops and problem.url != url:
                 return _led_to(problem.url, problem.hops[-1].status)
+            if problem.detail == "scope" and self._crawl.number_of(problem.url) is None:
+                self._crawl.refuse(problem.url, "scope", lease.number)  # where it redirects to
             return Skip(problem.detail, retry=problem.detail in ("crawl-delay", "later"))
         if problem.reason == "budget":
             return Skip("budget", retry=True)
