@@ -6,11 +6,13 @@ log to a fresh explorer gives its state bit for bit. The other tables are what t
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from pathlib import Path
 
 from sonde.errors import InputError
 
-VERSION = 3
+VERSION = 4
 
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -109,6 +111,22 @@ CREATE TABLE refused (
     lease INTEGER                 -- where it was seen
 ) WITHOUT ROWID;
 
+-- What visits found: results of a search form, posts, structured data of pages. Each once, as the
+-- first visit that brought it had it.
+CREATE TABLE records (
+    number INTEGER PRIMARY KEY,
+    source TEXT NOT NULL,         -- form, post, json-ld, microdata, opengraph, meta, or a table of
+                                  -- a file of fields
+    id TEXT NOT NULL,
+    lease INTEGER NOT NULL,
+    url TEXT NOT NULL,
+    title TEXT NOT NULL,
+    text TEXT NOT NULL,
+    fields TEXT NOT NULL,         -- JSON
+    UNIQUE (source, id)
+);
+CREATE INDEX records_lease ON records (lease);
+
 -- The positions in the log that there is a checkpoint of (see store/log.py).
 CREATE TABLE checkpoints (log_seq INTEGER PRIMARY KEY);
 
@@ -120,6 +138,19 @@ CREATE TABLE snapshots (
     PRIMARY KEY (log_seq, part)
 ) WITHOUT ROWID;
 """
+
+
+TABLES = frozenset(re.findall(r"CREATE TABLE (\w+)", SCHEMA))
+"""The tables that every run has."""
+
+TABLES_THERE = "SELECT name FROM sqlite_schema WHERE type = 'table'"
+"""The query for those that a database has."""
+
+
+def check_tables(path: Path, there: Collection[str]) -> None:
+    """Say so where a run lacks one of its tables."""
+    if missing := sorted(TABLES.difference(there)):
+        raise InputError(f"{path}: damaged: it has no table {', '.join(missing)}")
 
 
 def wrong_version(folder: Path, version: int) -> InputError:

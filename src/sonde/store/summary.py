@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ import numpy.typing as npt
 from sonde.errors import InputError
 from sonde.metrics import Merit, MeritSteps, judge
 from sonde.store.reader import RunReader
+from sonde.url_languages import without_translations
 
 RANKED = 100
 """Ranks are exact up to here; a node further down is recorded as beyond."""
@@ -164,15 +166,17 @@ def last_budget(run: RunReader) -> dict[str, Any] | None:
     return limits
 
 
-def best_pages(run: RunReader, count: int) -> list[BestPage]:
-    """The pages with the highest scores; of equal ones the earlier visit."""
+def best_pages(run: RunReader, count: int, *, translations: bool = False) -> list[BestPage]:
+    """The pages with the highest scores; of equal ones the earlier visit. Of a page in several
+    languages the best one, unless translations are asked for."""
     found = run.rows(
-        "SELECT url, coalesce(title, ''), score, predicted FROM leases"
+        "SELECT url, coalesce(title, ''), score, predicted, coalesce(language, '') FROM leases"
         " JOIN nodes ON nodes.number = leases.node LEFT JOIN pages ON pages.lease = leases.number"
-        " WHERE outcome = 'visit' ORDER BY score DESC, leases.number LIMIT ?",
-        count,
+        " WHERE outcome = 'visit' ORDER BY score DESC, leases.number",
     )
-    return [BestPage(*row) for row in found]
+    if not translations:
+        found = without_translations(found, lambda row: (row[0], row[4]))
+    return [BestPage(*row[:4]) for row in islice(found, count)]
 
 
 def reasons(run: RunReader) -> list[Reason]:
@@ -251,6 +255,11 @@ def merit(run: RunReader, threshold: float = 0.0) -> Merit | None:
         return judged(run.database, threshold).steps.last
     except sqlite3.DatabaseError as error:
         raise InputError(f"{run.folder}: cannot be read: {error}") from None
+
+
+def records(run: RunReader) -> dict[str, int]:
+    """How many records visits found, by source."""
+    return dict(run.rows("SELECT source, count(*) FROM records GROUP BY 1 ORDER BY 2 DESC, 1"))
 
 
 def flags(run: RunReader) -> dict[str, int]:
