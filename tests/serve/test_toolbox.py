@@ -270,7 +270,7 @@ def test_progress_is_reported(tmp_path: Path) -> None:
         ("crawl", {"start": "ftp://a.example", "topic": "x"}, "not an http or https URL"),
         ("crawl", {"start": "mastodon:a.example", "topic": "x"}, "not an http or https URL"),
         ("crawl", {"start": "http://a.example"}, "a topic or a question"),
-        ("crawl", {"start": "http://a.example", "question": "how is it?"}, "question"),
+        ("crawl", {"start": "http://a.example", "question": "?"}, "question"),
         ("crawl", {"start": "http://a.example", "topic": "x", "budget": 0}, "at least 1"),
         ("crawl", {"start": "http://a.example", "topic": "x", "allow_private": 1}, "takes no"),
         ("crawl", {"start": ["http://a.example"], "topic": "x"}, "must be of type string"),
