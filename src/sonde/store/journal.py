@@ -44,6 +44,7 @@ _INSERTS = {
     " scores, places, words)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     "refused": "INSERT OR IGNORE INTO refused VALUES (?, ?, ?)",
+    "records": "INSERT OR IGNORE INTO records VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)",
     "meta": "INSERT OR REPLACE INTO meta VALUES (?, ?)",
     "outdated": "DELETE FROM snapshots WHERE part = ?",
     "snapshots": "INSERT INTO snapshots VALUES (?, ?, ?)",
