@@ -7,6 +7,7 @@ import gzip
 import sqlite3
 import string
 import zlib
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,8 @@ def test_a_header_that_is_not_utf_8_spoils_nothing(tmp_path: Path, name: str, va
         assert again.visits == 8
         assert site.total == 9
     column = {"ETag": "etag", "Last-Modified": "modified", "Content-Language": "language"}[name]
-    kept = sqlite3.connect(run / "run.sqlite").execute(f"SELECT {column} FROM pages").fetchall()
+    with closing(sqlite3.connect(run / "run.sqlite")) as database:
+        kept = database.execute(f"SELECT {column} FROM pages").fetchall()
     assert {text for (text,) in kept} != {None}
 
 
@@ -153,7 +155,8 @@ def test_a_pdf_that_takes_for_ever_keeps_nobody_waiting(
         result = crawled(Crawl(seeds, path=run, budget=30, scope="host", **POLITE))
         assert result.stop_reason == "budget"
         assert result.visits == 27  # all but two robots.txt and the file
-    rows = sqlite3.connect(run / "run.sqlite").execute("SELECT number, reason, settled FROM leases")
+    with closing(sqlite3.connect(run / "run.sqlite")) as database:
+        rows = database.execute("SELECT number, reason, settled FROM leases").fetchall()
     last = sorted(rows, key=lambda row: row[2])[-1]
     assert last[:2] == (1, "unreadable")  # asked first, and given up last
 

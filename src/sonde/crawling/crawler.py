@@ -240,10 +240,6 @@ class Crawl:
             loop.close()
 
 
-def _nothing() -> None:
-    """What a scorer does to close that holds nothing open."""
-
-
 def _loop_runs() -> bool:
     """Whether an event loop is running in this thread."""
     try:
@@ -251,6 +247,10 @@ def _loop_runs() -> bool:
     except RuntimeError:
         return False
     return True
+
+
+def _nothing() -> None:
+    """What a scorer does to close that holds nothing open."""
 
 
 def new_loop() -> asyncio.AbstractEventLoop:

@@ -219,7 +219,7 @@ class Driver:
             if lease is None:
                 break
             self.pace.reserve(lease.group)
-            number = self.explorer.driver.number_of(lease.node)
+            number = self.logbook.driver.number_of(lease.node)
             assert number is not None
             allowance = LeaseAllowance(self, lease, self.logbook.depths[number])
             self._open[lease.number] = allowance
@@ -238,7 +238,7 @@ class Driver:
         """Why nothing more can happen, now that nothing is in flight; ``None`` to go on."""
         if self.stopping:
             return self.stopping
-        account = self.explorer.driver.account
+        account = self.logbook.driver.account
         if not self.explorer.frontier_size and not self._refilled():
             return "frontier"
         if account.left("seconds") <= 0:
@@ -255,22 +255,22 @@ class Driver:
             return "crawl-delay" if slow else "host-budget"
         return None
 
+    def _refilled(self) -> bool:
+        """Whether the source knew where else to look, where there is anything left to spend."""
+        account = self.logbook.driver.account
+        if account.left("seconds") <= 0 or not account.hold(self.logbook.hold):
+            return False
+        account.settle(self.logbook.hold, Spend())
+        self._wake.set()
+        return self.logbook.add_seeds(self.hooks.refill()) > 0
+
     def _too_late(self) -> bool:
         """Whether nobody who is left can be asked before the time is up."""
         soonest = self.pace.next_time()
         ready = self.pace.ready(self.logbook.waiting)
         if soonest is None or ready is None or ready:
             return False
-        return soonest - time.monotonic() > self.explorer.driver.account.left("seconds")
-
-    def _refilled(self) -> bool:
-        """Whether the source knew where else to look, where there is anything left to spend."""
-        account = self.explorer.driver.account
-        if account.left("seconds") <= 0 or not account.hold(self.logbook.hold):
-            return False
-        account.settle(self.logbook.hold, Spend())
-        self._wake.set()
-        return self.logbook.add_seeds(self.hooks.refill()) > 0
+        return soonest - time.monotonic() > self.logbook.driver.account.left("seconds")
 
     async def _wait(self) -> None:
         """Until something happens, a host is ready, or the time is up."""
@@ -281,7 +281,7 @@ class Driver:
             if soonest is not None:
                 until = min(until, soonest)
             until = min(until, max(now, self.patience.until()))
-        left = self.explorer.driver.account.left("seconds")
+        left = self.logbook.driver.account.left("seconds")
         until = min(until, self._charged + left)
         try:
             async with asyncio.timeout(max(0.0, until - now)):
@@ -295,15 +295,15 @@ class Driver:
 
     def _charge_time(self, *, last: bool = False) -> None:
         """Book the time that went, where time is limited."""
-        if self.explorer.driver.account.budget.seconds is None:
+        if self.logbook.driver.account.budget.seconds is None:
             return
         now = time.monotonic()
-        left = self.explorer.driver.account.left("seconds")
+        left = self.logbook.driver.account.left("seconds")
         elapsed = now - self._charged
         if elapsed >= _TIME_CHARGED or elapsed >= left or last:
             self.logbook.spend(Spend(seconds=elapsed))
             self._charged = now
-        if self.explorer.driver.account.left("seconds") <= 0 and not self.stopping:
+        if self.logbook.driver.account.left("seconds") <= 0 and not self.stopping:
             self.cut("time")
 
     # -- one visit -----------------------------------------------------------------------------
@@ -351,7 +351,7 @@ class Driver:
         if allowance.taken and not interrupt:
             size = allowance.received
             if self.logbook.hold.bytes:
-                size = min(size, self.explorer.driver.held(lease).bytes)
+                size = min(size, self.logbook.driver.held(lease).bytes)
             spent = Spend(allowance.taken, size, cost=outcome.spent.cost)
             if spent != outcome.spent:
                 outcome = replace(outcome, spent=spent)

@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import cython
 import numpy as np
-
-if cython.compiled:
-    from cython.cimports.sonde.kernels import byte
-    from cython.cimports.sonde.kernels.html import tags
-    from cython.cimports.sonde.kernels.html.tags import Names
-else:
-    from sonde.kernels import byte
-    from sonde.kernels.html import tags
-    from sonde.kernels.html.tags import Names
-
+from cython.cimports.sonde.kernels import byte
+from cython.cimports.sonde.kernels.html import tags
+from cython.cimports.sonde.kernels.html.tags import Names
 
 PLACES = cython.declare(cython.longlong, 1024)  # of names of elements that are open
 

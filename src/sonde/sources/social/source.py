@@ -232,8 +232,8 @@ class ApiSource:
                 title = self._identified(name, number, endpoint, answer)
             posts += self._posts(endpoint, answer)
         said = [(other, post.text) for post in posts for other in dict.fromkeys(post.mentions)]
-        own = [post.text for post in posts]
-        return await self._scored_visit(name, title, own, said, url, posts)
+        texts = [post.text for post in posts]
+        return await self._scored_visit(name, title, texts, said, url, posts)
 
     def _identified(
         self, name: str, number: str | None, posts: PostsEndpoint, answer: ApiAnswer
