@@ -13,8 +13,8 @@ from crawl_sites import Site, html, prose
 from sonde import Explorer
 from sonde.budgets import Budget
 from sonde.crawling import Crawl
-from sonde.crawling.keeper import NoPace
 from sonde.crawling.patience import Patience
+from sonde.crawling.source_hooks import NoPace
 from sonde.records import Group, Link, Visit
 
 

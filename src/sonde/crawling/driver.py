@@ -17,11 +17,11 @@ import time
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from sonde.crawling.keeper import SourceHooks
 from sonde.crawling.logbook import Logbook
 from sonde.crawling.patience import Patience
 from sonde.crawling.progress import ProgressMeter, Settled
 from sonde.crawling.saturation import Saturation
+from sonde.crawling.source_hooks import SourceHooks
 from sonde.crawling.storable_outcome import storable_outcome
 from sonde.errors import ResourceError, SondeError, StoreError
 from sonde.records import Failure, Group, Lease, Outcome, Skip, Spend, Visit

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sonde.budgets import Budget
-from sonde.crawling.keeper import RunArchive, RunKeeper, SourceHooks
+from sonde.crawling.keeper import RunArchive, RunKeeper
 from sonde.crawling.logbook import Logbook, LogbookView
 from sonde.crawling.progress import ProgressMeter, Settled
 from sonde.crawling.retelling import explorer_of
@@ -25,6 +25,7 @@ from sonde.crawling.settings import (
     spelt_out,
     with_files,
 )
+from sonde.crawling.source_hooks import SourceHooks
 from sonde.errors import InputError, SondeError
 from sonde.net.client_settings import ClientSettings, client_settings
 from sonde.protocols import Keeper, Source
