@@ -20,7 +20,7 @@ from sonde.crawling.setup import resumed_run
 from sonde.crawling.storable_outcome import UNSTORABLE, storable_outcome
 from sonde.protocols import Allowance
 from sonde.records import Failure, Link, Node, Outcome, Skip, Visit
-from sonde.sources.facts import PageFacts, PageVisit
+from sonde.sources.facts import PageFacts, PageVisit, Record
 from sonde.store.reader import DATABASE
 from sonde.whole_text import is_whole, whole
 
@@ -80,6 +80,15 @@ FACTS = st.builds(
     text=TEXTS | st.none(),
     warc=TEXTS | st.none(),
 )
+RECORDS = st.builds(
+    Record,
+    TEXTS,
+    TEXTS,
+    TEXTS,
+    TEXTS,
+    TEXTS,
+    st.dictionaries(TEXTS, TEXTS | st.none() | st.lists(TEXTS, max_size=2), max_size=2),
+)
 LINKS = st.lists(st.builds(Link, TEXTS, st.just(1.0), st.none(), TEXTS), max_size=4)
 SAID = (
     st.builds(
@@ -89,6 +98,7 @@ SAID = (
         st.lists(TEXTS | st.integers(), max_size=3).map(tuple),
         facts=FACTS,
         refused=st.lists(st.tuples(TEXTS, TEXTS), max_size=2),
+        found=st.lists(RECORDS, max_size=2),
     )
     | st.builds(Failure, TEXTS)
     | st.builds(Skip, TEXTS)
@@ -114,6 +124,10 @@ def test_every_column_that_a_source_reaches_takes_what_it_says(
     assert not set(again.asked) & {name for name in source.asked if name != "start"}
 
 
+ROUND: dict[str, Any] = {}
+ROUND["again"] = ROUND
+
+
 @pytest.mark.parametrize(
     "outcome",
     [
@@ -123,6 +137,8 @@ def test_every_column_that_a_source_reaches_takes_what_it_says(
         Visit(1.0, records=(b"bytes",)),
         Visit(1.0, records=(float("nan"),)),
         PageVisit(1.0, refused=[(1, "odd")]),  # type: ignore[list-item]
+        PageVisit(1.0, found=[Record("a", "b", fields=ROUND)]),
+        PageVisit(1.0, found=[Record("a", 1)]),  # type: ignore[arg-type]
     ],
 )
 def test_what_no_run_can_keep_is_a_failure_of_that_page(tmp_path: Path, outcome: Visit) -> None:
