@@ -92,7 +92,8 @@ def _print(
     if found.first_seen_on is not None:
         print(f"first seen on {harmless(found.first_seen_on)}")
     elif found.number is not None:
-        print("a seed")
+        named = found.url in (reader.meta("config") or {}).get("seeds", ())
+        print("a seed" if named else "linked by no page: tried when nothing else was left")
     for source in found.redirected_from:
         print(f"{harmless(source)} redirects to it")
     if found.page is not None:
@@ -161,6 +162,8 @@ def _verdict(reader: RunReader, found: Trace, moments: list[Moment]) -> str:
 
 
 def _meaning(reader: RunReader, reason: str) -> str:
+    """What a reason means; what stands behind its colon says which of several it was."""
+    reason = reason.partition(":")[0]
     if not reason or reason in _REASONS:
         return _REASONS.get(reason, "")
     try:

@@ -197,7 +197,7 @@ class Driver:
         if self.stopping:
             return self.stopping
         account = self.explorer.driver.account
-        if not self.explorer.frontier_size:
+        if not self.explorer.frontier_size and not self._refilled():
             return "frontier"
         if account.left("seconds") <= 0:
             return "time"
@@ -210,6 +210,15 @@ class Driver:
             slow = all(closed[group] == "crawl-delay" for group in left)
             return "crawl-delay" if slow else "host-budget"
         return None
+
+    def _refilled(self) -> bool:
+        """Whether the source knew where else to look, where there is anything left to spend."""
+        account = self.explorer.driver.account
+        if account.left("seconds") <= 0 or not account.hold(self.logbook.hold):
+            return False
+        account.settle(self.logbook.hold, Spend())
+        self._wake.set()
+        return self.logbook.add_seeds(self.hooks.refill()) > 0
 
     async def _wait(self) -> None:
         """Until something happens, a host is ready, or the time is up."""

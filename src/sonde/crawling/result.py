@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from sonde.store.reader import MemoryRun, RunReader
 from sonde.store.run import Run
 from sonde.store.run_pages import RunPage, run_pages
 from sonde.store.run_records import run_records
+from sonde.url_languages import without_translations
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -144,10 +146,15 @@ class CrawlResult:
         arrays = [pa.array(values, kind) for values, kind in zip(columns, types, strict=True)]
         return pa.table(arrays, names=list(_TYPES))
 
-    def best(self, count: int = 10) -> list[dict[str, Any]]:
-        """The pages with the highest scores, the best first; of equal ones the earlier visit."""
-        rows = sorted(self._rows(), key=lambda row: (-row[4], row[0]))
-        return [dict(zip(_TYPES, row, strict=True)) for row in rows[:count]]
+    def best(self, count: int = 10, *, translations: bool = False) -> list[dict[str, Any]]:
+        """The pages with the highest scores, the best first; of equal ones the earlier visit. Of a
+        page in several languages the best one, unless translations are asked for."""
+        rows: Iterable[tuple[Any, ...]] = sorted(self._rows(), key=lambda row: (-row[4], row[0]))
+        if not translations:
+            columns = list(_TYPES)
+            url, language = columns.index("url"), columns.index("language")
+            rows = without_translations(rows, lambda row: (row[url], row[language]))
+        return [dict(zip(_TYPES, row, strict=True)) for row in islice(rows, count)]
 
     def pages(self) -> Iterator[RunPage]:
         """The visits in order, with what the pages said: ``text``, ``markdown``, ``html``, each

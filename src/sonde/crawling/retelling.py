@@ -243,7 +243,7 @@ class _Told:
             explorer.add_seeds([Link(entry.node, group=entry.group)])
         elif entry.kind == "budget":
             explorer.driver.account.budget = Budget(**data)
-        elif entry.kind in ("time", "lost"):
+        elif entry.kind in ("time", "lost", "aside"):
             explorer.spend(spend_of(data))
         elif lease is not None:
             if entry.kind == "lease":

@@ -5,8 +5,9 @@ that is said of it (its option on the command line, its bounds, whether it may c
 ``CrawlSettings`` has the same names and types for calls, so that a type checker sees them.
 
 A run keeps settings as plain data. An object (an estimator, a scorer) is kept as what it calls
-itself, and is given again on resume. Secrets are not among them: ``headers``, ``cookies``, ``auth``
-and ``proxy`` may say where a secret comes from (``env:NAME`` or ``file:PATH``); that alone is kept.
+itself, and is given again on resume. Secrets are not among them: ``headers``, ``cookies``,
+``auth``, ``login`` and ``proxy`` may say where a secret comes from (``env:NAME`` or ``file:PATH``);
+that alone is kept.
 """
 
 # ruff: noqa: RUF009 (a declaration is a call that makes a field)
@@ -29,7 +30,7 @@ from sonde.net.exchange import Limits
 from sonde.protocols import CustomEstimator, Objective
 from sonde.scorers.document import Scorer
 from sonde.scorers.question import Question
-from sonde.sources.context import REACHES, RECORD_KINDS
+from sonde.sources.context import REACHES, RECORD_KINDS, SITEMAPS
 from sonde.sources.options import as_data, read_options, text_of_file
 from sonde.strategies import Strategy
 
@@ -152,6 +153,19 @@ class Settings:
         (), _WHERE, "a domain, with all its hosts", "DOMAIN", flag="--domain", spelt="domain"
     )
     prefixes: tuple[str, ...] = _setting((), _WHERE, "all under a URL", "URL", flag="--prefix")
+    include: tuple[str, ...] = _setting(
+        (), _WHERE, "only URLs that fit: a glob, ?PARAMETER=VALUE or re:EXPRESSION", "PATTERN"
+    )
+    exclude: tuple[str, ...] = _setting((), _WHERE, "no URLs that fit", "PATTERN")
+    skip: tuple[str, ...] = _setting(
+        (), _WHERE, "a preset of URLs to exclude; --skip list names them", "PRESET"
+    )
+    sitemaps: str = _setting(
+        "auto",
+        _WHERE,
+        "auto: read sitemaps and feeds that sites name, as choices among others",
+        choices=SITEMAPS,
+    )
     languages: tuple[str, ...] = _setting(
         (), _WHERE, "of pages", "CODE", flag="--language", spelt="language", form=_LANGUAGE
     )
@@ -184,6 +198,9 @@ class Settings:
     )
     cookies: tuple[str, ...] = _setting(
         (), _HOW, "to send", "HOST NAME=SECRET", flag="--cookie", **_CLIENT
+    )
+    login: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = _setting(
+        None, _HOW, flag=None, changeable=True
     )
     auth: tuple[str, ...] = _setting((), _HOW, "a login", "HOST USER:SECRET", **_CLIENT)
     proxy: str | None = _setting(None, _HOW, "to fetch through", "URL", **_CLIENT)
@@ -345,6 +362,7 @@ class ResumeSettings(TypedDict, total=False):
     user_agent: str | None
     headers: Sequence[str]
     cookies: Sequence[str]
+    login: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
     auth: Sequence[str]
     proxy: str | None
     ca_file: str | None
@@ -378,6 +396,10 @@ class CrawlSettings(ResumeSettings, total=False):
     hosts: Sequence[str]
     domains: Sequence[str]
     prefixes: Sequence[str]
+    include: Sequence[str]
+    exclude: Sequence[str]
+    skip: Sequence[str]
+    sitemaps: str
     languages: Sequence[str]
     types: Sequence[str]
     depth: int | None

@@ -4,6 +4,7 @@ Only ``visit`` is asked of a source. What else the crawl calls, each on its own:
 
 ``pace``             which groups may be asked now (``protocols.Pace``); everything, without one
 ``recall()``         take in what the run knows, on resume; what had to be repaired, in words
+``refill()``         further nodes to begin with, each with its group, when the frontier has run dry
 ``before_commit()``  hand over what belongs with what is about to be committed
 ``facts()``          how it stands, as plain data by label: for displays, and kept with the run
 ``leave()``          keep what the source wants to find again, at the end of a crawl
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -94,6 +95,12 @@ class SourceHooks:
         if self._facts is not None and time.monotonic() - self._told >= _FACTS_EVERY:
             self._told = time.monotonic()
             self._journal.meta("facts", self._facts())
+
+    def refill(self) -> Iterable[tuple[str, Group]]:
+        """Further nodes to begin with, when the frontier has run dry."""
+        refill: Callable[[], Iterable[tuple[str, Group]]] | None
+        refill = getattr(self.source, "refill", None)
+        return () if refill is None else refill()
 
     def facts(self) -> dict[str, Any]:
         """How the source stands."""

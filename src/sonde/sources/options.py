@@ -1,7 +1,7 @@
 """Options as plain data: the fields of a frozen dataclass, read from TOML, JSON or a command line.
 
-A field is a text, a number, a truth value or a list of texts, with or without ``None``. Whatever
-is unknown or of another kind is an ``InputError`` that says where it stood.
+A field is a text, a number, a truth value, a list of texts or a table, with or without ``None``.
+Whatever is unknown or of another kind is an ``InputError`` that says where it stood.
 """
 
 from __future__ import annotations
@@ -105,6 +105,11 @@ def _checked(where: str, name: str, value: Any, kind: str) -> Any:
         return tuple(value)
     if value is None and "None" in kind:
         return None
+    if kind.startswith("Mapping"):
+        several = isinstance(value, (list, tuple)) and all(isinstance(v, dict) for v in value)
+        if not several and not isinstance(value, dict):
+            raise InputError(f"{where}: {name} must be a table, or several, not {value!r}")
+        return value
     wanted: dict[str, tuple[type, ...]] = {
         "bool": (bool,),
         "int": (int,),

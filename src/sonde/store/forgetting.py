@@ -93,6 +93,13 @@ class Forgotten:
         return any(self.digest(word) in self.digests for word in words)
 
 
+_BY_URL = """
+SELECT t.name FROM sqlite_schema AS t, pragma_table_info(t.name) AS c
+WHERE t.type = 'table' AND c.name = 'url' AND c.pk = 1
+"""
+"""The tables with a row for a URL: what was refused, and what the source keeps of URLs."""
+
+
 def spellings(node: str) -> list[str]:
     """The names in a node: itself, and of ``NAME#ID`` both."""
     name, mark, number = node.rpartition("#")
@@ -122,7 +129,8 @@ def forget(folder: Path, node: str) -> int:
                     "UPDATE pages SET warc = NULL WHERE warc = ?", [(place,) for place in blanked]
                 )
                 texts = _texts(database, names) + _records(database, number, names)
-            database.execute("DELETE FROM refused WHERE url = ?", (node,))
+            for (table,) in database.execute(_BY_URL).fetchall():
+                database.execute(f"DELETE FROM {table} WHERE url = ?", (node,))
             _meta(run, node, f"{PREFIX}{number}", names)
             database.execute("DELETE FROM checkpoints")  # which may name it: the log is told anew
             database.execute("COMMIT")

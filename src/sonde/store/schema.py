@@ -32,6 +32,7 @@ CREATE TABLE nodes (
 --   budget: the limit was raised on resume
 --   dice: an ask that found nothing has turned the dice all the same
 --   lost: requests reserved before a power cut that the log knows nothing of; they count as spent
+--   aside: a request that belongs to no lease (a spider's media)
 CREATE TABLE log (
     seq INTEGER PRIMARY KEY,
     kind TEXT NOT NULL,
@@ -46,7 +47,7 @@ CREATE TABLE log (
     --     basename of each link's target, where the source is not the Web), rtt (where the model
     --     hears of it: the microseconds after which each request was answered, with the host where
     --     that is not the node's own)
-    --   time, budget, lost: the units; dice: the state
+    --   time, budget, lost, aside: the units; dice: the state
     data TEXT
 );
 

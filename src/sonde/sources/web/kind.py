@@ -14,6 +14,8 @@ from sonde.net.urls import group_of, normalise
 from sonde.sources.context import ArchivedPage, Reading, SourceContext, SourceSettings
 from sonde.sources.kind import FETCHING, Kind, NoOptions
 from sonde.sources.web.gate import Scope
+from sonde.sources.web.login import logins_of
+from sonde.sources.web.rules import Rules, preset_named
 
 if TYPE_CHECKING:
     from sonde.sources.web.source import WebSource
@@ -42,10 +44,15 @@ class Web(Kind[NoOptions]):
         "hosts",
         "domains",
         "prefixes",
+        "include",
+        "exclude",
+        "skip",
+        "sitemaps",
         "languages",
         "types",
         "depth",
         "nofollow",
+        "login",
         "delay",
         "longest_delay",
         "per_host",
@@ -76,9 +83,28 @@ class Web(Kind[NoOptions]):
     expires REAL NOT NULL,
     why TEXT NOT NULL
 ) WITHOUT ROWID""",
+        # Sitemaps and feeds that were offered, and who named them: robots (a robots.txt), page (the
+        # head of a page), index, usual sitemap or usual feed (nobody). The robots.txt of an origin
+        # that was met has origin.
+        "sitemaps": "(url TEXT PRIMARY KEY, found TEXT NOT NULL) WITHOUT ROWID",
+        # What sitemaps and feeds say of pages: dates in seconds since 1970, sizes in bytes.
+        "listed": """(
+    url TEXT PRIMARY KEY,
+    modified REAL,
+    priority REAL,
+    size INTEGER
+) WITHOUT ROWID""",
+        # What URLs have in common, and how many pages were refused and taken for their language.
+        "languages": """(
+    urls TEXT PRIMARY KEY,
+    refused INTEGER NOT NULL,
+    taken INTEGER NOT NULL
+) WITHOUT ROWID""",
     }
     reasons: ClassVar[Mapping[str, str]] = REASONS | {
         "scope": "outside the hosts, domains or paths that were asked for",
+        "excluded": "a rule of --exclude or --skip fits it",
+        "not-included": "no rule of --include fits it",
         "robots": "the site's robots.txt forbids it",
         "robots-unreachable": "the site's robots.txt could not be fetched; sonde show says why",
         "duplicate": "the same page as another URL",
@@ -89,7 +115,10 @@ class Web(Kind[NoOptions]):
         "later": "its host asked for a pause after its robots.txt; it stayed on the frontier",
         "host-budget": "its host had used up its own budget",
         "domain-budget": "its domain had used up its own budget",
-        "language": "not in the languages that were asked for",
+        "language": "not in the languages that were asked for, or like pages that were not",
+        "no-sitemap": "tried for a sitemap or a feed, and a page like any other answered",
+        "login": "it asks to log in",
+        "logout": "to ask for it would end the session",
         "unreadable": "its body could not be read as what it says it is",
     }
 
@@ -108,6 +137,8 @@ class Web(Kind[NoOptions]):
     def check(self, options: NoOptions, settings: SourceSettings) -> None:
         Scope(hosts=settings.hosts, domains=settings.domains, prefixes=settings.prefixes)
         Scope.of_seeds((), settings.scope)
+        Rules.of(settings)
+        logins_of(settings)
         if settings.fields is not None:
             from sonde.sources.web.fields import read_rules
 
@@ -137,9 +168,16 @@ class Web(Kind[NoOptions]):
             seconds = requests * settings.delay / max(1, hosts)
             if settings.rate is not None:
                 seconds = max(seconds, requests * settings.rate[1] / settings.rate[0] / hosts)
+        rules = Rules.of(settings)
+        left_out = [f"{seed} ({why})" for seed in seeds if (why := rules.refusal(seed)) is not None]
         return {
             "hosts": hosts,
             "scope": list(settings.hosts + settings.domains + settings.prefixes) or settings.scope,
+            "include": list(settings.include),
+            "exclude": list(settings.exclude),
+            "skip": [f"{name} ({preset_named(name).summary})" for name in settings.skip],
+            "seeds_that_rules_would_leave_out_as_links": left_out,
+            "sitemaps": settings.sitemaps,
             "user_agent": client_settings(settings).agent,
             "robots_requests": hosts,
             "at_once": min(settings.concurrency, hosts * settings.per_host),
