@@ -15,9 +15,10 @@ from agent_sites import HOSTILE, library
 
 from loopback_site import served, topical
 from sonde.errors import InputError
+from sonde.scorers.question import tokens_of
 from sonde.serve.cap import Cap
 from sonde.serve.passages import pieces
-from sonde.serve.quotation import tokens_of, visible
+from sonde.serve.quotation import visible
 from sonde.serve.tools import TOOLS, Toolbox
 
 FAST = {"allow_private": True, "delay": 0, "contact": "tests@example.org"}

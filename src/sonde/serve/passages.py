@@ -14,10 +14,8 @@ from datetime import UTC, datetime
 
 from sonde.errors import InputError
 from sonde.serve.quotation import one_line, visible
-from sonde.sources.web.markdown import text_of
-from sonde.store.log import unpack_text
 from sonde.store.reader import RunReader
-from sonde.store.warcreader import read_archived
+from sonde.store.run_pages import content_of, reads_of
 
 LONGEST = 1_200
 """Characters of a passage at most, headings above it not counted."""
@@ -27,12 +25,12 @@ _WORD = re.compile(r"\w+")
 _HEADING = re.compile(r"^#{1,6} ")
 
 _PAGES = """
-SELECT pages.lease, final_url, title, media_type, settled, warc, text FROM pages
+SELECT pages.lease, final_url, title, settled FROM pages
 JOIN leases ON leases.number = pages.lease
 WHERE outcome = 'visit' AND pages.lease > ? ORDER BY pages.lease
 """
 _PAGE = """
-SELECT pages.lease, final_url, title, media_type, settled, warc, text FROM pages
+SELECT pages.lease, final_url, title, settled FROM pages
 JOIN leases ON leases.number = pages.lease JOIN nodes ON nodes.number = pages.node
 WHERE outcome = 'visit' AND (nodes.url = ? OR final_url = ?) ORDER BY pages.lease DESC LIMIT 1
 """
@@ -73,14 +71,11 @@ def page_text(run: RunReader, url: str) -> ArchivedText | None:
 
 
 def _read(run: RunReader, row: tuple[object, ...]) -> ArchivedText:
-    lease, url, title, media, settled, warc, packed = row
-    text: str | None = None
-    if warc is not None:
-        text = text_of(read_archived(run.pages, str(warc)), str(media), markdown=True)
-    elif isinstance(packed, bytes):
-        text = unpack_text(packed)
+    lease, url, title, settled = row
     assert isinstance(lease, int)
     assert isinstance(settled, float)
+    content = content_of(run, lease, reads_of(run))
+    text = None if content is None else content.markdown or content.text
     fetched = datetime.fromtimestamp(settled, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return ArchivedText(lease, str(url), one_line(str(title)), fetched, visible(text or ""))
 

@@ -11,23 +11,13 @@ from __future__ import annotations
 import re
 import secrets
 
-BYTES_A_TOKEN = 3
-"""A token has more bytes than this in nearly any language, by any tokenizer in use."""
+from sonde.scorers.question import BYTES_A_TOKEN
 
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff"
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-
-
-def tokens_of(text: str) -> int:
-    """How many tokens a text has at most, as far as can be said without a model's tokenizer.
-
-    >>> tokens_of("The tide gauge of the harbour.")
-    10
-    """
-    return -(-len(text.encode("utf-8", "replace")) // BYTES_A_TOKEN)
 
 
 def visible(text: str) -> str:

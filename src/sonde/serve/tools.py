@@ -17,9 +17,10 @@ from typing import Any
 from sonde.crawling import STOPS, Crawl
 from sonde.errors import InputError
 from sonde.net.urls import normalise
+from sonde.scorers.question import tokens_of
 from sonde.serve.cap import Cap
 from sonde.serve.passages import Passage, PassageIndex, page_text
-from sonde.serve.quotation import Quoting, one_line, shortened, tokens_of
+from sonde.serve.quotation import Quoting, one_line, shortened
 from sonde.sources.kinds import kind_named, possible_names
 from sonde.store.reader import DATABASE, RunReader, Trace, trace
 from sonde.store.summary import best_pages, totals

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from sonde.errors import InputError
-from sonde.scorers.question import WORDS, Passage, Question, tokens_of
+from sonde.scorers.question import WORDS, Excerpt, Question, tokens_of
 from sonde.store.reader import RunReader
 from sonde.store.run_pages import RunPage, run_pages
 
@@ -67,7 +67,7 @@ class Answer:
 @dataclass(slots=True)
 class _Candidate:
     page: RunPage
-    passage: Passage
+    passage: Excerpt
     text: str
     tokens: int
     worth: float = 0.0
