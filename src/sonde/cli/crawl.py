@@ -37,8 +37,8 @@ from sonde.net.urls import host_of
 from sonde.sources.kinds import chosen, kind_named
 from sonde.sources.options import as_data, texts_to_data
 from sonde.store import summary
+from sonde.store.answer import written
 from sonde.store.atomic import new_file
-from sonde.store.passages import written
 from sonde.store.reader import DATABASE, RunReader
 
 _TICK = 0.25

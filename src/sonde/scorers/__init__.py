@@ -66,9 +66,9 @@ def scorer_from(
 ) -> Scorer:
     """Make a scorer from a topic and a spec: one of ``SPECS``, a scorer, a function of a page.
 
-    ``exact`` takes the topic's words as they stand, without their inflections. With ``seconds``, what
-    a spec names that nobody can bound (a function, a pattern) works in a process of its own, and may
-    take so long for a document. An object works where it is.
+    ``exact`` takes the topic's words as they stand, without their inflections. With ``seconds``,
+    what a spec names that nobody can bound (a function, a pattern) works in a process of its own,
+    and may take so long for a document. An object works where it is.
     """
     if spec is None:
         spec = "keywords"

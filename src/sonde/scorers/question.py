@@ -34,7 +34,7 @@ _SENTENCE = re.compile(r"(?<=[.!?。！？।])[\"'”’)\]]*\s+|(?<=[。！？
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 
 
-class Passage(NamedTuple):
+class Excerpt(NamedTuple):
     """Where a passage stands in its text, how often it has each term (and, from ``_PAIRS`` on, each
     beside the one before it), its facts, and how many words it has."""
 
@@ -75,7 +75,7 @@ class Question:
                 break
         return tuple(found)[:_MOST_FACTS]
 
-    def passages(self, text: str) -> Iterator[Passage]:
+    def passages(self, text: str) -> Iterator[Excerpt]:
         """The passages of a text that speak of the question, in order."""
         counts: dict[int, int] = {}
         facts: set[int] = set()
@@ -97,9 +97,9 @@ class Question:
 
     def _passage(
         self, start: int, end: int, counts: dict[int, int], facts: set[int], words: int
-    ) -> Iterator[Passage]:
+    ) -> Iterator[Excerpt]:
         if sum(number < _PAIRS for number in counts) >= self._needed:
-            yield Passage(start, end, counts, frozenset(facts), words)
+            yield Excerpt(start, end, counts, frozenset(facts), words)
 
     def _take(self, said: list[str], counts: dict[int, int], facts: set[int]) -> None:
         """Count the terms of a sentence, and take its facts."""
@@ -126,11 +126,17 @@ class Question:
             )
 
 
+BYTES_A_TOKEN = 3
+"""A token has more bytes than this in nearly any language, by any tokenizer in use."""
+
+
 def tokens_of(text: str) -> int:
-    """About how many tokens a language model makes of a text: one for four bytes of UTF-8, and one
-    for each word at least. Models differ; few make more."""
-    size = len(text.encode("utf-8", "replace"))
-    return max((size + 3) // 4, len(text.split()))
+    """How many tokens a text has at most, as far as can be said without a model's tokenizer.
+
+    >>> tokens_of("The tide gauge of the harbour.")
+    10
+    """
+    return -(-len(text.encode("utf-8", "replace")) // BYTES_A_TOKEN)
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
