@@ -29,7 +29,7 @@ from sonde.sources.web.traps import template_of
 from sonde.store.journal import storable
 from sonde.store.run import Run
 
-POLITE: dict[str, Any] = {"topic": "tide", "delay": 0.0, "allow_private": True}
+POLITE: dict[str, Any] = {"topic": "tide", "delay": 0.0, "allow_private": True, "sitemaps": "no"}
 
 
 def crawled(crawl: Crawl, seconds: float = 60.0) -> CrawlResult:

@@ -306,6 +306,7 @@ def _crawled(urls: list[str], folder: str, budget: int, answer: Any) -> None:
         delay=0.0,
         scope="host",
         allow_private=True,
+        sitemaps="no",
         contact="torture@localhost",
         timeout=4.0,
         retries=0,

@@ -28,7 +28,7 @@ def heard(event):
     said.append(getattr(event, "lease", 0))
 try:
     Crawl(sys.argv[1], path=sys.argv[2], topic="tide gauge", budget=400, delay=0, per_host=16,
-          allow_private=True, contact="torture@localhost", pages=sys.argv[4] == "1",
+          allow_private=True, sitemaps="no", contact="torture@localhost", pages=sys.argv[4] == "1",
           on_event=heard).run_to_end()
 except SondeError as error:
     end = str(error)

@@ -365,9 +365,9 @@ class WebSource:
             return self.gate.useless(target, group, redirected)
 
         if session.is_form(url):
-            raise VisitEnded(Skip("login"))
+            raise self._unasked(url, "login")
         if session.would_end(url):
-            raise VisitEnded(Skip("logout"))
+            raise self._unasked(url, "logout")
         await session.begin(allowance)
         renewals = session.renewals
         answer = await self._asked(url, allowance, gate)
@@ -379,6 +379,11 @@ class WebSource:
             session.give_up()
             raise VisitEnded(Skip("login"))
         return answer
+
+    def _unasked(self, url: str, reason: str) -> VisitEnded:
+        """A visit that sends nothing: the turn that its lease had goes to the next."""
+        self.access.turns.give_back(group_of(url))
+        return VisitEnded(Skip(reason))
 
     async def _asked(self, url: str, allowance: VisitAllowance, gate: Gate) -> FetchOutcome:
         access = self.access
