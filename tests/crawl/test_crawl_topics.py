@@ -53,7 +53,11 @@ def test_pages_are_scored_in_their_own_language(
 ) -> None:
     with Site(speaking) as site:
         result = crawled(site, tmp_path / "run", topic=topic, exact=exact)
-        scores = {page["node"]: page["score"] for page in result.best(10) if page["score"] > 0}
+        scores = {
+            page["node"]: page["score"]
+            for page in result.best(10, translations=True)
+            if page["score"] > 0
+        }
         assert scores == {site.url(path): log_count(count) for path, count in expected.items()}
 
 
