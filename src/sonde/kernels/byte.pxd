@@ -35,6 +35,7 @@ cdef enum:
     SMALL_E = 101
     SMALL_F = 102
     SMALL_G = 103
+    SMALL_H = 104
     SMALL_L = 108
     SMALL_M = 109
     SMALL_Q = 113

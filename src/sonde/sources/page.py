@@ -202,11 +202,13 @@ def read_html(html: bytes, url: str, max_links: int = MAX_LINKS) -> HtmlReading:
     size = len(ordered)
     text = np.empty(size, dtype=np.uint8)
     content = np.empty(size, dtype=np.uint8)
-    stack = np.empty(size, dtype=np.intc)
+    stack = np.empty((size, 3), dtype=np.intc)
     anchors = np.empty((min(size // 8, _HREFS * max_links), 7), dtype=np.intc)
     notes = np.empty((_NOTES, 2), dtype=np.intc)
-    length, apart, hrefs, noted, scripts, cut = scan(
-        ordered, ELEMENTS, CHARACTERS, text, content, stack, anchors, notes
+    pieces = np.empty((size // 4 + 2, 3), dtype=np.intc)
+    nodes = np.empty((size // 4 + 2, 4), dtype=np.uint64)
+    length, apart, hrefs, noted, scripts, cut, parts, elements = scan(
+        ordered, ELEMENTS, CHARACTERS, text, content, stack, anchors, notes, pieces, nodes
     )
     found.text = text[:length].tobytes().decode()
     found.content = found.text if apart < 0 else content[:apart].tobytes().decode()
