@@ -22,7 +22,8 @@ class Span(Protocol):
 
 
 class Document(Protocol):
-    """``text`` is all that is visible, ``content`` what the document's own score is taken from."""
+    """``text`` is all that is visible, ``content`` what the document's own score is taken from: its
+    main text, where it is known."""
 
     @property
     def url(self) -> str: ...
@@ -33,13 +34,18 @@ class Document(Protocol):
     @property
     def content(self) -> str: ...
     @property
+    def main(self) -> Sequence[tuple[int, int]] | None:
+        """Where main text stands in ``text``, from character to character, in order: what stands
+        elsewhere promises nothing. ``None`` where all of the text counts."""
+
+    @property
     def links(self) -> Sequence[Span]: ...
     @property
     def window(self) -> int:
         """How many visible characters on either side of an anchor belong to its context."""
 
     def context(self, link: Any, /) -> str:
-        """The link's anchor and the visible characters around it."""
+        """The link's anchor and the visible characters around it, as far as they are main text."""
 
 
 class Scores(NamedTuple):

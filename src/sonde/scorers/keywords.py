@@ -1,7 +1,8 @@
 """The keyword scorer: how often does a page say the words, and a link's window?
 
-beta = log_count(occurrences in the content), alpha = log_count(occurrences in the window), where
-log_count(x) = 1 + ln x for x > 0 and 0 otherwise.
+beta = log_count(occurrences in the main text), alpha = log_count(occurrences in the window that are
+in the main text), where log_count(x) = 1 + ln x for x > 0 and 0 otherwise. So a link of a menu
+promises nothing because of the words of the menu.
 
 What an occurrence is. Text and phrases are folded first (see ``folding``): case and accents do not
 matter. A phrase matches whole words: no letter, digit or underscore may touch it on either side,
@@ -17,7 +18,8 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from operator import itemgetter
 
 import numpy as np
 from ahocorasick_rs import BytesAhoCorasick, Implementation, MatchKind
@@ -27,6 +29,7 @@ from sonde.scorers.document import Document, Scores
 from sonde.scorers.folding import FOLDING, fold, fold_bytes
 
 _WORD = re.compile(r"\w")
+_FIRST = itemgetter(0)
 
 
 def log_count(occurrences: int) -> float:
@@ -121,6 +124,18 @@ def _is_word(character: bytes) -> bool:
     return _WORD.match(character.decode("utf-8", "surrogatepass")) is not None
 
 
+def _within(
+    spans: list[tuple[int, int, int]], parts: Sequence[tuple[int, int]]
+) -> list[tuple[int, int, int]]:
+    """Those spans that lie whole in one of the parts."""
+    found = []
+    for span in spans:
+        part = bisect_right(parts, span[0], key=_FIRST) - 1
+        if part >= 0 and span[1] <= parts[part][1]:
+            found.append(span)
+    return found
+
+
 class KeywordScorer:
     """Scores by the occurrences of a topic's phrases.
 
@@ -133,17 +148,16 @@ class KeywordScorer:
 
     def score(self, document: Document) -> Scores:
         spans = self.matcher.spans(document.text)
-        links = document.links
+        if document.main is not None:
+            spans = _within(spans, document.main)
+            own = len(spans)
+        elif document.content is document.text:
+            own = len(spans)
+        else:
+            own = len(self.matcher.spans(document.content))
         if not spans:
-            # What does not occur in all that is visible may still occur in the content alone,
-            # where taking out navigation has brought words together.
-            own = 0 if document.content is document.text else self._own(document)
-            return Scores(log_count(own), [0.0] * len(links))
-        own = len(spans) if document.content is document.text else self._own(document)
+            return Scores(log_count(own), [0.0] * len(document.links))
         return Scores(log_count(own), self._alphas(spans, document))
-
-    def _own(self, document: Document) -> int:
-        return len(self.matcher.spans(document.content))
 
     def _alphas(self, spans: list[tuple[int, int, int]], document: Document) -> list[float]:
         starts = [start for start, _, _ in spans]

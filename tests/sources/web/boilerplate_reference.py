@@ -118,8 +118,8 @@ class Site:
         pages = self.pages
         link = max(3, min(8, -(-pages // 100)))
         text = max(5, min(50, -(-pages // 20)))
-        half = max(2, -(-pages // 2))
-        most = max(2, -(-4 * pages // 5))
+        half = -(-pages // 2)
+        most = -(-4 * pages // 5)
         found = []
         for block in page:
             marks = [0] * len(block.words)
@@ -127,6 +127,8 @@ class Site:
                 count = self.counts[counted(key)]
                 enough = link if block.linkish and key[0] != "run" else text
                 degree = 3 if count >= most else 2 if count >= half else int(count >= enough)
+                if count < (2 if block.linkish else 3):
+                    degree = 0
                 for word in words:
                     marks[word] = max(marks[word], degree)
             found.append(marks)

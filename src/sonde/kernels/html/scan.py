@@ -491,7 +491,6 @@ def scan(
     elements: Names,
     characters: Names,
     text: cython.uchar[::1],
-    content: cython.uchar[::1],
     stack: cython.int[:, ::1],
     anchors: cython.int[:, ::1],
     notes: cython.int[:, ::1],
@@ -502,11 +501,11 @@ def scan(
     """Read a page. `elements` are what ``tags.ELEMENTS`` says of names, `characters` the code
     points that references name.
 
-    `text` gets all visible text, white space collapsed; `content` the same without navigation.
+    `text` gets all visible text, white space collapsed.
     A row of `anchors` gets the place of an href in `codes` (from, to), that of its anchor in
     characters of the text, that of its rel in `codes`, and where in `text` the anchor begins.
-    `notes` gets the places (from, to) of the tags that say something of the page itself. `text`,
-    `content` and `stack` must have room for as many as `codes` has.
+    `notes` gets the places (from, to) of the tags that say something of the page itself. `text` and
+    `stack` must have room for as many as `codes` has.
 
     The text falls into pieces at the boundaries of blocks and of links. A row of `pieces` gets where
     in `text` a piece begins, what is said of it (``LINK`` and so on), and the number of the element
@@ -514,17 +513,16 @@ def scan(
     from 1 (0 for none), hashes of its name with its class and role, and of its id (0 for none), and
     what is said of it. Where there is no room for more, pieces and elements run on.
 
-    Gives the length of `text`, that of `content` or -1 where it is the same, the number of
-    anchors, that of notes, that of scripts, whether there were more anchors than room, and the
-    numbers of pieces and of nodes.
+    Gives the length of `text`, the number of anchors, that of notes, that of scripts, whether there
+    were more anchors than room, and the numbers of pieces and of nodes.
     """
     if not cython.compiled:
         codes = memoryview(codes)
-        text, content, stack = memoryview(text), memoryview(content), memoryview(stack)
+        text, stack = memoryview(text), memoryview(stack)
         anchors, notes = memoryview(anchors), memoryview(notes)
         pieces, nodes = memoryview(pieces), memoryview(nodes)
     size: cython.longlong = codes.shape[0]
-    if text.shape[0] < size or content.shape[0] < size or stack.shape[0] < size:
+    if text.shape[0] < size or stack.shape[0] < size:
         raise ValueError(f"{size} bytes of HTML need as much room for their text and their stack")
     if anchors.shape[1] < 7 or notes.shape[1] < 2 or stack.shape[1] < 3:
         raise ValueError("an anchor takes 7 numbers, a note 2, an open element 3")
@@ -537,12 +535,9 @@ def scan(
     literal: cython.longlong = 0  # before this place nothing is markup
     length: cython.longlong = 0
     characters_so_far: cython.longlong = 0
-    width: cython.longlong
+    width: cython.longlong = 0
     place: cython.longlong
-    apart: cython.longlong = -1
     gap: cython.bint = False  # white space is owed before the next character
-    content_gap: cython.bint = False
-    chrome: cython.int = 0
     skipping: cython.bint = False
     depth: cython.longlong = 0
     anchor: cython.int = 0
@@ -580,13 +575,13 @@ def scan(
                 if point:
                     at = stop + 1
                     if is_space_point(point):
-                        gap = content_gap = True
+                        gap = True
                         continue
                 else:
                     width = width_of(code)
                     at += width
                     if is_space(codes, start):
-                        gap = content_gap = True
+                        gap = True
                         continue
                     if at > size:
                         break
@@ -617,14 +612,6 @@ def scan(
                         at += 1
                         characters_so_far += 1
                 length += width
-                if apart >= 0 and chrome == 0:
-                    if content_gap and apart > 0:
-                        content[apart] = byte.SPACE
-                        apart += 1
-                    content_gap = False
-                    for place in range(width):
-                        content[apart + place] = text[length - width + place]
-                    apart += width
                 continue
 
             start = at + 1
@@ -643,17 +630,15 @@ def scan(
                     continue
                 depth -= 1
                 top = stack[depth, 0]
-                shifts = shifts or (mark ^ stack[depth, 1]) & LINK != 0
+                shifts = shifts or mark != stack[depth, 1]
                 mark = stack[depth, 1]
                 node = stack[depth, 2]
                 if top >= OPENED:
                     anchors[top - OPENED, 3] = cython.cast(cython.int, characters_so_far)
                 elif top == tags.SKIP:
                     skipping = False
-                elif top == tags.BLOCK or top == tags.CHROME:
-                    gap = content_gap = begins = True
-                    if top == tags.CHROME:
-                        chrome -= 1
+                elif top == tags.BLOCK:
+                    gap = begins = True
                 continue
 
             what = action & tags.ACTION
@@ -670,13 +655,12 @@ def scan(
                 if not action & tags.VOID:
                     skipping = True
                     top = tags.SKIP
-            elif what == tags.BLOCK:
-                gap = content_gap = begins = True
+            elif what == tags.BLOCK or what == tags.CHROME:
+                gap = begins = True
                 top = tags.BLOCK
             elif what == tags.ANCHOR or what == tags.FRAME:
                 if 0 <= tag.href < tag.href_end:
                     inner |= LINK
-                    shifts = True
                 if 0 <= tag.href < tag.href_end and codes[tag.href] != byte.NUMBER_SIGN:
                     if anchor == anchors.shape[0]:
                         cut = True
@@ -691,14 +675,6 @@ def scan(
                         anchors[anchor, 6] = cython.cast(cython.int, length)
                         top = OPENED + anchor
                         anchor += 1
-            elif what == tags.CHROME:
-                if apart < 0:
-                    for apart in range(length):
-                        content[apart] = text[apart]
-                    apart = length
-                chrome += 1
-                gap = content_gap = begins = True
-                top = tags.CHROME
             elif what == tags.NOTE or what == tags.TITLE or what == tags.ROOT:
                 if note < notes.shape[0]:
                     notes[note, 0] = cython.cast(cython.int, start)
@@ -708,7 +684,7 @@ def scan(
                     skipping = True
                     top = tags.SKIP
                 elif what == tags.ROOT:
-                    gap = content_gap = begins = True
+                    gap = begins = True
                     top = tags.BLOCK
             elif what == tags.SCRIPT:
                 scripts += 1
@@ -719,6 +695,7 @@ def scan(
                 stack[depth, 1] = mark
                 stack[depth, 2] = cython.cast(cython.int, node)
                 depth += 1
+                shifts = shifts or mark != inner
                 mark = inner
                 if not skipping and known < nodes.shape[0]:
                     nodes[known, 0] = cython.cast(cython.ulonglong, node)
@@ -743,4 +720,4 @@ def scan(
         for top in range(anchor):  # an anchor begins at its first visible character
             if anchors[top, 2] < anchors[top, 3] and text[anchors[top, 6]] == byte.SPACE:
                 anchors[top, 2] += 1
-    return length, apart, anchor, note, scripts, cut, piece, known
+    return length, anchor, note, scripts, cut, piece, known

@@ -45,6 +45,6 @@ cdef class Site:
     cpdef void main(self, Imprint page, unsigned char[::1] kept)
 
 cdef unsigned int degree(
-    long long count, long long enough, long long half, long long most
+    long long count, long long enough, long long half, long long most, long long least
 ) noexcept
 cpdef spans(Imprint page, unsigned char[::1] kept)

@@ -281,29 +281,32 @@ class Site:
         pages: cython.longlong = self.pages
         link: cython.longlong = max(3, min(8, (pages + 99) // 100))
         text: cython.longlong = max(5, min(50, (pages + 19) // 20))
-        half: cython.longlong = max(2, (pages + 1) // 2)
-        most: cython.longlong = max(2, (4 * pages + 4) // 5)
+        half: cython.longlong = (pages + 1) // 2
+        most: cython.longlong = (4 * pages + 4) // 5
+        linkish: cython.bint
         i: cython.Py_ssize_t
         word: cython.Py_ssize_t
         count: cython.longlong
         mark: cython.uint
         for i in range(page.blocks):
             count = self.counts.count(page.key[i])
-            mark = degree(count, link if page.is_linkish(i) else text, half, most)
+            linkish = page.is_linkish(i)
+            mark = degree(count, link if linkish else text, half, most, 2 if linkish else 3)
             if mark:
                 for word in range(page.first[i], page.first[i + 1]):
                     repeated[word] |= mark
         for i in range(page.words):
             if page.part[i] >= 0 and (i == 0 or page.part[i] != page.part[i - 1]):
                 count = self.counts.count(page.part_key[page.part[i]])
-                mark = degree(count, link, half, most)
+                mark = degree(count, link, half, most, 2)
                 word = i
                 while mark and word < page.words and page.part[word] == page.part[i]:
                     repeated[word] |= mark
                     word += 1
         for i in range(page.runs):
             count = self.counts.count(page.run_key[i])
-            mark = degree(count, text, half, most)
+            linkish = page.is_linkish(page.block[page.run_at[i]])
+            mark = degree(count, text, half, most, 2 if linkish else 3)
             if mark:
                 for word in range(page.run_at[i], page.run_at[i] + RUN):
                     repeated[word] |= mark
@@ -478,8 +481,10 @@ class Site:
             table.restore({part: state[f"{name}.{part}"] for part in parts})
 
 
-def degree(count, enough, half, most):
-    """How often is often: 0, 1, 3 or 7."""
+def degree(count, enough, half, most, least):
+    """How often is often: 0, 1, 3 or 7. Fewer than `least` pages are not."""
+    if count < least:
+        return 0
     if count >= most:
         return 7
     if count >= half:
@@ -514,3 +519,30 @@ def spans(page, kept):
     if count > 0 and kept[page.words - 1]:
         found[count - 1, 1] = cython.cast(cython.int, page.size)
     return np.asarray(found)[:count]
+
+
+def positions(places: cython.int[:, ::1], links: list | tuple) -> list[int]:
+    """Where links stand whose second and third items are where their anchors begin and end: 1 in
+    one of these places, 2 behind the last of them, 0 elsewhere. Both come in order, mostly.
+
+    An anchor without text stands where it begins.
+    """
+    found: list[int] = []
+    at: cython.Py_ssize_t = 0
+    count: cython.Py_ssize_t = places.shape[0]
+    begin: cython.int
+    end: cython.int
+    link: tuple
+    for item in links:
+        link = cython.cast(tuple, item)
+        begin = link[1]
+        end = link[2]
+        while at > 0 and places[at - 1, 1] > begin:
+            at -= 1
+        while at < count and places[at, 1] <= begin:
+            at += 1
+        if at == count:
+            found.append(2 if count else 0)
+        else:
+            found.append(1 if places[at, 0] < max(end, begin + 1) else 0)
+    return found

@@ -129,3 +129,21 @@ def follows(codes, at, end, text):
         if codes[at + i] != text[i]:
             return False
     return True
+
+
+def characters_before(text: bytes, places: cython.int[:, ::1]):
+    """Turn places in a text, in bytes and in order, into how many characters stand before each."""
+    codes: cython.p_uchar = text
+    size: cython.Py_ssize_t = len(text)
+    at: cython.Py_ssize_t = 0
+    count: cython.int = 0
+    row: cython.Py_ssize_t
+    column: cython.Py_ssize_t
+    if text.isascii():
+        return
+    for row in range(places.shape[0]):
+        for column in range(places.shape[1]):
+            while at < places[row, column] and at < size:
+                count += codes[at] & 0xC0 != 0x80
+                at += 1
+            places[row, column] = count

@@ -40,6 +40,7 @@ class PostDocument:
     text: str
     content: str
     links: tuple[Mention, ...]
+    main: None = None
     window: int = 0
 
     def context(self, link: Any, /) -> str:

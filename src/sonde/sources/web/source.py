@@ -33,6 +33,7 @@ from sonde.protocols import Keeper, KeptPage, VisitAllowance
 from sonde.records import Failure, Node, Outcome, Skip, Spend, Visit
 from sonde.scorers.document import Scorer
 from sonde.sources.context import Archive, SourceContext, SourceSettings
+from sonde.sources.main_text import Sites
 from sonde.sources.page import Page, plain_page, read_page
 from sonde.sources.web import pdf
 from sonde.sources.web.duplicates import Duplicates
@@ -125,6 +126,7 @@ class WebAccess:
         self.scope = Scope.of(settings, starts)
         self.traps = TrapDetector()
         self.duplicates = Duplicates()
+        self.sites = Sites()
 
     def recall(self) -> None:
         """Take in what the run knows of hosts, robots.txt and sites."""
@@ -259,6 +261,7 @@ class WebSource:
             self.gate,
             access.traps,
             access.duplicates,
+            access.sites,
             context.archive,
         )
 

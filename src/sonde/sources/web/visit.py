@@ -22,6 +22,7 @@ from sonde.records import Lease, Link, Outcome, Skip
 from sonde.scorers.document import Scorer
 from sonde.sources.context import Archive, SourceSettings
 from sonde.sources.facts import PageFacts, PageVisit
+from sonde.sources.main_text import Sites
 from sonde.sources.page import Page, PageLink
 from sonde.sources.web.duplicates import Duplicates, simhash
 from sonde.sources.web.feeds import Feed
@@ -48,6 +49,7 @@ class VisitAssembler:
         gate: UrlGate,
         traps: TrapDetector,
         duplicates: Duplicates,
+        sites: Sites,
         archive: Archive | None,
     ) -> None:
         self.scored = False  # since the scorer's state was last handed over
@@ -57,6 +59,7 @@ class VisitAssembler:
         self._gate = gate
         self._traps = traps
         self._duplicates = duplicates
+        self._sites = sites
         self._archive = archive
         self._text = settings.text and archive is None  # or the archive has it
         self._domains: dict[str, str] = {}  # of basenames
@@ -81,6 +84,7 @@ class VisitAssembler:
         orders, tag = _NO_ORDERS, response.headers.get("X-Robots-Tag", "")
         if page.robots or tag:
             orders = directives(page.robots) | directives(tag)
+        page, main = self._sites.judge(page)
         beta, alphas = self._scorer.score(page)
         self.scored = True
         mark = simhash(page.content)
