@@ -124,17 +124,19 @@ Value: TypeAlias = str | int | float | bytes | None
 
 
 class KeptPage(NamedTuple):
-    """What a run has kept of a page that was visited. ``fresh`` is what the source said of it;
-    ``archived`` the place of its response in the archive, if it is there."""
+    """What a run has kept of a page that was visited. ``sketch`` is the head of that fact;
+    ``twin``, ``stale`` and ``archived`` are what the facts of the page said (``sources.facts``), the
+    last one the place of its response in the archive, if it is there."""
 
     node: str
     lease: int
     final_url: str
     status: int
-    fingerprint: int
+    sketch: bytes | None
+    twin: int | None
     canonical: str | None
     flags: str
-    fresh: bool
+    stale: tuple[int, int, int | None] | None
     archived: str | None
 
 
@@ -173,6 +175,10 @@ class Keeper(Protocol):
         """The text that was kept of a page; ``None`` for none."""
         ...
 
+    def sketch(self, lease: int) -> bytes | None:
+        """What a page is recognised by, as the source kept it; ``None`` for nothing."""
+        ...
+
     def retried(self) -> Iterator[tuple[str, int]]:
         """Nodes that failed and went back to the frontier, and how often."""
         ...
@@ -193,6 +199,11 @@ class CrawlView(Protocol):
     @property
     def status(self) -> bytearray:
         """What became of each node, by number: ``WAITING`` and so on."""
+        ...
+
+    @property
+    def requests_left(self) -> int | None:
+        """How many requests may still be sent; ``None`` where nothing limits them."""
         ...
 
     @property

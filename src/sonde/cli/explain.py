@@ -192,6 +192,11 @@ def _print_page(found: Trace) -> None:
         print(f"redirected to {harmless(page.final_url)}")
     if page.flags:
         print(f"marked: {harmless(page.flags)}")
+    if page.twin is not None and page.jaccard is not None and page.containment is not None:
+        print(
+            f"nearly the same main text as {harmless(page.twin)}: they share {page.jaccard:.3f} of"
+            f" their runs of three words, and the longer has {page.containment:.3f} of the shorter"
+        )
 
 
 def _print_attempt(attempt: Attempt) -> None:

@@ -8,6 +8,7 @@ the driver says when to commit. In a long run a commit leaves a checkpoint now a
 from __future__ import annotations
 
 import json
+import math
 import time
 from array import array
 from collections.abc import Callable, Collection, Iterable
@@ -272,12 +273,11 @@ class Logbook:
             data["places"] = [(place or _NOWHERE)[:2] for place in links.places]
         if facts is None:
             facts = PageFacts(str(lease.node))
-        elif not facts.fresh:
-            data["fresh"] = False
+        elif facts.stale is not None:
+            data["stale"] = list(facts.stale)
         if visit.records:
             data["records"] = list(visit.records)
         targets, scores = self._links(lease, number, links, 0 if facts.level else 1)
-        mark = facts.fingerprint
         self.journal.add(
             "pages",
             (
@@ -288,7 +288,10 @@ class Logbook:
                 facts.media_type,
                 facts.language,
                 facts.title,
-                mark - (1 << 64) if mark >= 1 << 63 else mark,
+                facts.sketch,
+                facts.twin,
+                facts.jaccard,
+                facts.containment,
                 facts.digest,
                 facts.etag,
                 facts.modified,
@@ -447,6 +450,12 @@ class LogbookView:
         self.clock = logbook.clock
         self.reads_words = driver.reads_words
         self.reads_urls = driver.reads_urls
+
+    @property
+    def requests_left(self) -> int | None:
+        """How many requests may still be sent."""
+        left = self._logbook.driver.account.left("requests")
+        return None if math.isinf(left) else int(left)
 
     @property
     def status(self) -> bytearray:

@@ -28,7 +28,7 @@ from sonde.estimators import DEFAULT, Estimator
 from sonde.net.exchange import Limits
 from sonde.protocols import CustomEstimator, Objective
 from sonde.scorers.document import Scorer
-from sonde.sources.context import REACHES
+from sonde.sources.context import DUPLICATES, REACHES
 from sonde.sources.options import as_data, read_options
 from sonde.strategies import Strategy
 
@@ -149,6 +149,16 @@ class Settings:
     depth: int | None = _setting(None, _WHERE, "links from a seed at most", "N", least=0)
     nofollow: bool = _setting(
         True, _WHERE, "follow what asks not to be followed", flag="--ignore-nofollow"
+    )
+
+    duplicates: str = _setting(
+        "zero", _WHERE, "what pages count that nearly repeat others", choices=DUPLICATES
+    )
+    traps: str = _setting(
+        "on", _WHERE, "visit what brings nothing new", choices=("on", "off"), changeable=True
+    )
+    allow: tuple[str, ...] = _setting(
+        (), _WHERE, "URLs that are no trap", "PATTERN", changeable=True
     )
 
     delay: float = _setting(1.0, _HOW, "between requests to a host", "S", changeable=True, least=0)
@@ -291,6 +301,8 @@ class ResumeSettings(TypedDict, total=False):
     estimator: str | Estimator | CustomEstimator
     strategy: str | Strategy
     objective: str | Objective
+    traps: str
+    allow: Sequence[str]
     delay: float
     longest_delay: float | str
     concurrency: int
@@ -335,6 +347,7 @@ class CrawlSettings(ResumeSettings, total=False):
     types: Sequence[str]
     depth: int | None
     nofollow: bool
+    duplicates: str
     redirects: int
     max_size: int
     pages: bool

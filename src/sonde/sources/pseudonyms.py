@@ -139,6 +139,9 @@ class HiddenKeeper:
     def text(self, lease: int) -> str | None:
         return None
 
+    def sketch(self, lease: int) -> bytes | None:
+        return None
+
     def retried(self) -> Iterator[tuple[str, int]]:
         for node, count in self._keeper.retried():
             yield self._pseudonyms.revealed(node), count

@@ -39,8 +39,8 @@ _INSERTS = {
     "settled": "UPDATE leases SET outcome = ?, reason = ?, retry = ?, score = ?, gain = ?,"
     " requests = ?, bytes = ?, seconds = ?, settled = ? WHERE number = ?",
     "pages": "INSERT INTO pages (lease, node, final_url, status, media_type, language, title,"
-    " fingerprint, digest, etag, modified, rtt, canonical, flags, text, warc, targets, scores,"
-    " places, words) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    " sketch, twin, jaccard, containment, digest, etag, modified, rtt, canonical, flags, text,"
+    f" warc, targets, scores, places, words) VALUES ({', '.join('?' * 23)})",
     "refused": "INSERT OR IGNORE INTO refused VALUES (?, ?, ?)",
     "meta": "INSERT OR REPLACE INTO meta VALUES (?, ?)",
     "outdated": "DELETE FROM snapshots WHERE part = ?",

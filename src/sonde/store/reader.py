@@ -176,7 +176,8 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The page as it was last visited."""
+    """The page as it was last visited. ``twin`` is the earlier page that it nearly repeats, with
+    the similarity of their main texts, and the share of the shorter one that the other has."""
 
     final_url: str
     status: int
@@ -184,6 +185,9 @@ class Seen:
     media_type: str
     language: str
     flags: str
+    twin: str | None = None
+    jaccard: float | None = None
+    containment: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,11 +279,14 @@ def _attempts(run: RunReader, number: int) -> tuple[Attempt, ...]:
 
 def _page(run: RunReader, number: int) -> Seen | None:
     row = run.one(
-        "SELECT final_url, status, title, media_type, language, flags FROM pages WHERE node = ?"
-        " ORDER BY lease DESC LIMIT 1",
+        "SELECT final_url, status, title, media_type, language, flags, twin, jaccard, containment"
+        " FROM pages WHERE node = ? ORDER BY lease DESC LIMIT 1",
         number,
     )
-    return None if row is None else Seen(*row)
+    if row is None:
+        return None
+    *seen, twin, jaccard, containment = row
+    return Seen(*seen, None if twin is None else _asked(run, twin), jaccard, containment)
 
 
 def _parents(run: RunReader, number: int, first: int) -> tuple[Parent, ...]:

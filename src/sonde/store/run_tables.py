@@ -46,7 +46,9 @@ VISITS = _schema(
     ("visited", _MOMENT),
     ("etag", _TEXT),
     ("modified", _TEXT),
-    ("fingerprint", _WHOLE),
+    ("twin", _TEXT),
+    ("jaccard", _REAL),
+    ("containment", _REAL),
     ("warc", _TEXT),
     ("lease", _WHOLE),
 )
@@ -126,7 +128,9 @@ class RunTables:
             VISITS,
             "SELECT url, final_url, host, depth, score, gain, predicted, chooser, status,"
             " media_type, language, title, flags, requests, bytes, seconds, rtt,"
-            " cast(settled * 1000000 AS INTEGER), etag, modified, fingerprint, warc, leases.number"
+            " cast(settled * 1000000 AS INTEGER), etag, modified,"
+            " (SELECT nodes.url FROM leases AS first JOIN nodes ON nodes.number = first.node"
+            "  WHERE first.number = pages.twin), jaccard, containment, warc, leases.number"
             " FROM log JOIN leases ON leases.number = log.lease"
             " JOIN nodes ON nodes.number = leases.node"
             " LEFT JOIN pages ON pages.lease = leases.number"

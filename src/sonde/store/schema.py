@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sonde.errors import InputError
 
-VERSION = 3
+VERSION = 4
 
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -42,7 +42,8 @@ CREATE TABLE log (
     --     hosts that were ready, as changes since the lease before: on and off (numbers of hosts
     --     in order of discovery), or all (true: the choice was not restricted)
     --   extend: the units added, unless it is one request
-    --   settle: retry, cost, records, fresh (what the trap detector said), places (domain and
+    --   settle: retry, cost, records, stale (what was found of a page that brought little new:
+    --     whether it was fresh, whether it repeats another, requests left), places (domain and
     --     basename of each link's target, where the source is not the Web), rtt (where the model
     --     hears of it: the microseconds after which each request was answered, with the host where
     --     that is not the node's own)
@@ -84,7 +85,10 @@ CREATE TABLE pages (
     media_type TEXT NOT NULL,
     language TEXT NOT NULL,
     title TEXT NOT NULL,
-    fingerprint INTEGER,          -- simhash of the content text, as a signed number
+    sketch BLOB,                 -- what it is recognised by (see sources/web/twins.py)
+    twin INTEGER,                 -- the lease of the earlier page that it nearly repeats,
+    jaccard REAL,                 -- with the similarity of their main texts
+    containment REAL,             -- and the share of the shorter one that the other has
     digest BLOB,                  -- of the body
     etag TEXT,
     modified TEXT,

@@ -1,4 +1,5 @@
-"""Shingles: the runs of three words in a row that a page's main text has, as hashes."""
+"""Shingles: the runs of three words in a row that a page's main text has, as hashes, and sets of
+them as sorted arrays."""
 
 import cython
 import numpy as np
@@ -84,6 +85,45 @@ def shared(one: cython.const[cython.uint][::1], other: cython.const[cython.uint]
             at += 1
             place += 1
     return count
+
+
+def distinct(numbers: cython.uint[::1]):
+    """Move the different ones of sorted numbers to the front; how many there are."""
+    if not cython.compiled:
+        numbers = memoryview(numbers)
+    kept: cython.longlong = 0
+    at: cython.longlong
+    for at in range(numbers.shape[0]):
+        if kept == 0 or numbers[at] != numbers[kept - 1]:
+            numbers[kept] = numbers[at]
+            kept += 1
+    return kept
+
+
+def merge(known: cython.uint[::1], found: cython.uint[::1], merged: cython.uint[::1]):
+    """Merge two sorted runs of different numbers; how many of those found were not known."""
+    if not cython.compiled:
+        known, found, merged = memoryview(known), memoryview(found), memoryview(merged)
+    if merged.shape[0] < known.shape[0] + found.shape[0]:
+        raise ValueError(f"{merged.shape[0]} places cannot hold all that is merged")
+    size: cython.longlong = 0
+    at: cython.longlong = 0
+    news: cython.longlong = 0
+    number: cython.longlong
+    for number in range(found.shape[0]):
+        while at < known.shape[0] and known[at] < found[number]:
+            merged[size] = known[at]
+            size += 1
+            at += 1
+        if at == known.shape[0] or known[at] != found[number]:
+            merged[size] = found[number]
+            size += 1
+            news += 1
+    while at < known.shape[0]:
+        merged[size] = known[at]
+        size += 1
+        at += 1
+    return news
 
 
 class Bands:

@@ -30,16 +30,15 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sonde.kernels.text.boilerplate import Imprint
-from sonde.kernels.text.shingles import digest, distinct, merge
+from sonde.kernels.text.shingles import distinct, merge
 from sonde.kernels.text.tokens import tokenise
-from sonde.sources.web.twins import Kept, shingles_of
+from sonde.sources.main_text import MainText
 from sonde.sources.web.url_shapes import Shapes, growing, shapes_of
 
 _PRIOR = 2.0
@@ -71,19 +70,18 @@ class Said(NamedTuple):
     bare_count: int
 
 
-def said_by(page: Imprint, kept: Kept, url: str) -> Said:
-    """What a page with this main text says."""
-    own = kept
-    path = url[url.index("/", 8) :].encode()
+def said_by(main: MainText, url: str) -> Said:
+    """What the main text of the page with this URL says."""
+    path = url[url.index("/", 8) :].encode("utf-8", "replace")
     echoed = np.empty(len(path), dtype=np.uint64)
     places, numbers = np.empty(len(path), dtype=np.intc), np.empty(len(path), dtype=np.uint8)
     count: int = tokenise(path, places, echoed, numbers)
     if count:
-        own = kept & ~np.isin(np.asarray(page.word), echoed[:count])
-    shingles = (shingles_of(page, own, numbers=False) >> np.uint64(32)).astype(np.uint32)
-    shingles.sort()
-    words, _ = digest(page, own, False, True)
-    bare, bare_count = digest(page, own, False, False)
+        own = main.kept & ~np.isin(np.asarray(main.imprint.word), echoed[:count])
+        main = replace(main, kept=own)
+    shingles = (main.shingles(numbers=False) >> np.uint64(32)).astype(np.uint32)
+    words, _ = main.digest(numbers=False)
+    bare, bare_count = main.digest(numbers=False, links=False)
     return Said(shingles[: distinct(shingles)], words, bare, bare_count)
 
 

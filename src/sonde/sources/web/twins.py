@@ -19,14 +19,15 @@ same answers. Prints are kept with the run: those of candidates are read again w
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sonde.kernels.text.boilerplate import Imprint
-from sonde.kernels.text.shingles import Bands, digest, shared, shingled
+from sonde.kernels.text.shingles import Bands, digest, shared
+from sonde.sources.main_text import MainText
 
 SIMILAR = 0.9
 """Pages that share so much of their shingles are twins."""
@@ -47,16 +48,16 @@ _HEAD = np.dtype([("count", "<u4"), ("bands", "<u4"), ("whole", "<u8")])
 Shingles = NDArray[np.uint64]
 """Hashes of shingles, sorted, each once."""
 Sketch = NDArray[np.uint32]
-Kept = NDArray[np.uint8]
-"""For each word of a page whether it belongs to the main text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Twin:
-    """An earlier page (its number, in the order added), with the similarity and the containment
-    that were measured."""
+    """An earlier page (its number in the order added, its URL, the lease that brought it), with the
+    similarity and the containment that were measured."""
 
     number: int
+    name: str
+    lease: int
     jaccard: float
     containment: float
 
@@ -95,19 +96,12 @@ class Print:
 NOTHING = Print(0, 0, np.empty(0, np.uint64), np.empty(0, np.uint32))
 
 
-def shingles_of(page: Imprint, kept: Kept, *, numbers: bool = True) -> Shingles:
-    """The shingles of the words that are kept, in their order; without numbers, if so wanted."""
-    found: Shingles = np.empty(page.words, dtype=np.uint64)
-    count: int = shingled(page, kept, found, numbers, True)
-    return found[:count]
-
-
-def printed(page: Imprint, kept: Kept) -> Print:
-    """The print of a page with this main text."""
-    whole = 0
+def printed(main: MainText) -> Print:
+    """The print of a page."""
+    whole, page = 0, main.imprint
     if page.words >= FEWEST + 2:
         whole = digest(page, np.ones(page.words, dtype=np.uint8), True, True)[0] or 1
-    return print_of(np.unique(shingles_of(page, kept)), whole)
+    return print_of(main.shingles(), whole)
 
 
 def print_of(shingles: Shingles, whole: int = 0) -> Print:
@@ -151,35 +145,52 @@ def similarity(one: Print, other: Print) -> tuple[float, float]:
 class Twins:
     """Finds a page's twin among those added before it."""
 
-    def __init__(self, kept: Callable[[int], bytes | None] = lambda number: None) -> None:
-        """``kept`` reads the print of the page with this number, once it is out of memory."""
+    def __init__(self, kept: Callable[[int], bytes | None] = lambda lease: None) -> None:
+        """``kept`` reads the print of the page that a lease brought, once it is out of memory."""
         self._kept = kept
         self._bands = Bands(_BANDS + 1, _DEEPEST)
+        self._names: list[str] = []
+        self._leases = array("q")
+        self._contents = array("Q")
         self._prints: dict[int, Print] = {}  # the latest
-
-    def __len__(self) -> int:
-        return int(self._bands.pages)
 
     def find(self, page: Print) -> Twin | None:
         """The earliest page that this one is the twin of."""
         for number in self._bands.candidates(page.bands):
             known = self._print_of(number)
-            if page.whole and page.whole == known.whole and max(page.count, known.count) >= FEWEST:
-                return Twin(number, 1.0, 1.0)
-            jaccard, containment = similarity(page, known)
-            enough = min(page.count, known.count) >= FEWEST
-            if enough and jaccard >= SIMILAR and containment >= SIMILAR:
-                return Twin(number, jaccard, containment)
+            jaccard = containment = 1.0
+            fewest = max(page.count, known.count)
+            if not page.whole or page.whole != known.whole:
+                jaccard, containment = similarity(page, known)
+                fewest = min(page.count, known.count)
+            if fewest >= FEWEST and jaccard >= SIMILAR and containment >= SIMILAR:
+                lease = self._leases[number]
+                return Twin(number, self._names[number], lease, jaccard, containment)
         return None
 
-    def add(self, page: Print) -> int:
-        """Remember a page, after those before it; its number."""
+    def add(self, name: str, lease: int, page: Print, twin: int | None) -> int:
+        """Remember a page after those before it, and which of them is its twin; what is the same
+        number for all pages that are the same, and 0 for one with too few words."""
         number: int = self._bands.add(page.bands)
+        content = page.whole if twin is None else self._contents[twin] or page.whole
+        self._names.append(name)
+        self._leases.append(lease)
+        self._contents.append(content)
         self._prints[number] = page
         if len(self._prints) > _RECENT:
             del self._prints[next(iter(self._prints))]
-        return number
+        return content
+
+    def recall(self, pages: Iterable[tuple[str, int, bytes | None, int | None]]) -> Iterator[int]:
+        """Take in pages that were added before, in their order: URL, lease, what is kept of the
+        print, the lease of the twin. What ``add`` said of each."""
+        numbers: dict[int, int] = {}
+        for name, lease, kept, twin in pages:
+            numbers[lease] = len(numbers)
+            number = None if twin is None else numbers.get(twin)
+            yield self.add(name, lease, Print.unpacked(kept), number)
+        self._prints.clear()  # only the heads of these were read
 
     def _print_of(self, number: int) -> Print:
         found = self._prints.get(number)
-        return Print.unpacked(self._kept(number)) if found is None else found
+        return Print.unpacked(self._kept(self._leases[number])) if found is None else found
