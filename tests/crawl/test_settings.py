@@ -41,6 +41,7 @@ def sample(name: str) -> Any:
         "strategy": "altered:0.9,0.1",
         "objective": "count",
         "scope": "host",
+        "sitemaps": "no",
         "languages": ["en"],
         "types": ["text/html"],
         "pseudonymise": "env:KEY",

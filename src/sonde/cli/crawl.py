@@ -118,6 +118,8 @@ def _spelling(setting: Field[Any], declared: Setting) -> dict[str, Any]:
 
 def run(args: argparse.Namespace) -> int:
     """Crawl, or say what would be done."""
+    if args.skip == ["list"]:
+        return _list_presets()
     given = {name: value for name in SETTINGS if (value := getattr(args, name, None)) is not None}
     given |= _harvest(args.stop_when_harvest_below)
     seeds = _lines() if args.seeds == ["-"] else list(args.seeds)
@@ -185,6 +187,16 @@ async def _watched(crawl: Crawl, display: Display) -> CrawlResult:
         if crawl.session is not None and crawl.session.notice:
             print(harmless(crawl.session.notice), file=sys.stderr)
         return result
+
+
+def _list_presets() -> int:
+    """What --skip can name, and the patterns behind each name."""
+    from sonde.sources.web.rules import PRESETS
+
+    for name, preset in PRESETS.items():
+        print(f"{name}: {preset.summary}")
+        print("  " + "  ".join(preset.patterns))
+    return 0
 
 
 def _lines() -> list[str]:

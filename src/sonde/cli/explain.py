@@ -170,6 +170,8 @@ def _verdict(reader: RunReader, found: Trace, moments: list[Moment]) -> str:
 
 
 def _meaning(reader: RunReader, reason: str) -> str:
+    """What a reason means; what stands behind its colon says which of several it was."""
+    reason = reason.partition(":")[0]
     if not reason or reason in _REASONS:
         return _REASONS.get(reason, "")
     try:

@@ -28,7 +28,7 @@ from sonde.estimators import DEFAULT, Estimator
 from sonde.net.exchange import Limits
 from sonde.protocols import CustomEstimator, Objective
 from sonde.scorers.document import Scorer
-from sonde.sources.context import DUPLICATES, REACHES
+from sonde.sources.context import DUPLICATES, REACHES, SITEMAPS
 from sonde.sources.options import as_data, read_options
 from sonde.strategies import Strategy
 
@@ -140,6 +140,19 @@ class Settings:
         (), _WHERE, "a domain, with all its hosts", "DOMAIN", flag="--domain", spelt="domain"
     )
     prefixes: tuple[str, ...] = _setting((), _WHERE, "all under a URL", "URL", flag="--prefix")
+    include: tuple[str, ...] = _setting(
+        (), _WHERE, "only URLs that fit: a glob, ?PARAMETER=VALUE or re:EXPRESSION", "PATTERN"
+    )
+    exclude: tuple[str, ...] = _setting((), _WHERE, "no URLs that fit", "PATTERN")
+    skip: tuple[str, ...] = _setting(
+        (), _WHERE, "a preset of URLs to exclude; --skip list names them", "PRESET"
+    )
+    sitemaps: str = _setting(
+        "auto",
+        _WHERE,
+        "auto: read sitemaps and feeds that sites name, as choices among others",
+        choices=SITEMAPS,
+    )
     languages: tuple[str, ...] = _setting(
         (), _WHERE, "of pages", "CODE", flag="--language", spelt="language", form=_LANGUAGE
     )
@@ -343,6 +356,10 @@ class CrawlSettings(ResumeSettings, total=False):
     hosts: Sequence[str]
     domains: Sequence[str]
     prefixes: Sequence[str]
+    include: Sequence[str]
+    exclude: Sequence[str]
+    skip: Sequence[str]
+    sitemaps: str
     languages: Sequence[str]
     types: Sequence[str]
     depth: int | None

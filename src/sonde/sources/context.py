@@ -22,6 +22,9 @@ follow none of its links."""
 REACHES = ("host", "domain", "prefix", "web")
 """How widely seeds may span a scope, where a user names none."""
 
+SITEMAPS = ("auto", "no")
+"""Whether sitemaps and feeds are read that nobody links to."""
+
 
 class SourceSettings(ClientOptions, Protocol):
     """What a user can say to any crawl, as far as sources read it (see ``crawling.settings``)."""
@@ -46,6 +49,14 @@ class SourceSettings(ClientOptions, Protocol):
     def domains(self) -> tuple[str, ...]: ...
     @property
     def prefixes(self) -> tuple[str, ...]: ...
+    @property
+    def include(self) -> tuple[str, ...]: ...
+    @property
+    def exclude(self) -> tuple[str, ...]: ...
+    @property
+    def skip(self) -> tuple[str, ...]: ...
+    @property
+    def sitemaps(self) -> str: ...
     @property
     def languages(self) -> tuple[str, ...]: ...
     @property

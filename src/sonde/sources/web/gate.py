@@ -1,6 +1,7 @@
 """The gate (URL filter): which URLs are let into a crawl, and which are worth their request.
 
-A URL is let in when it is in *scope*, not too deep, no trap, allowed by robots.txt as far as that
+A URL is let in when it is in *scope*, no *rule* of the user's leaves it out (see ``rules``), it is
+not too deep, no trap, allowed by robots.txt as far as that
 is known, and its host has budget left. It is in scope when its host, its registrable domain or a
 path prefix is named. Where the user names none, the seeds say it, as widely as ``reach`` asks:
 their hosts, their domains, the folders that they stand in, or the whole Web.
@@ -15,8 +16,8 @@ from sonde.net.hosts import Hosts
 from sonde.net.urls import domain_of, group_of, host_of, normalise
 from sonde.protocols import LEASED, VISITED, CrawlView
 from sonde.sources.context import REACHES, SourceSettings
-from sonde.sources.web.duplicates import Duplicates
-from sonde.sources.web.traps import TrapDetector
+from sonde.sources.web.content_seen import ContentSeen
+from sonde.sources.web.rules import Rules
 
 
 class Scope:
@@ -84,31 +85,34 @@ class UrlGate:
     def __init__(
         self,
         scope: Scope,
+        rules: Rules,
         hosts: Hosts,
-        traps: TrapDetector,
-        duplicates: Duplicates,
+        seen: ContentSeen,
         crawl: CrawlView,
         deepest: int | None,
     ) -> None:
         self.scope = scope
+        self.rules = rules
         self._hosts = hosts
-        self._traps = traps
-        self._duplicates = duplicates
+        self._seen = seen
         self._crawl = crawl
         self._deepest = deepest
 
     def useless(self, url: str, group: str, redirected: bool) -> str | None:
         """Why a URL is not worth its request after all (a ``polite_fetch.Gate``)."""
-        if redirected and not self.scope.has(url, group):
-            return "scope"
-        if not redirected and self._traps.verdict(url, group) is not None:
-            return "trap"
-        name = self._duplicates.stands_for(url)
+        if redirected:
+            if not self.scope.has(url, group):
+                return "scope"
+            if (left_out := self.rules.refusal(url)) is not None:
+                return left_out
+        name = self._seen.names.stands_for(url)
         if (redirected or name != url) and self._crawl.became(name) in (LEASED, VISITED):
             return "duplicate"
-        if redirected and self._traps.verdict(url, group) is not None:
-            return "trap"
-        return None
+        return self._trap(url)
+
+    def _trap(self, url: str) -> str | None:
+        why = self._seen.staleness.verdict(url)
+        return None if why is None else f"trap: {why}"
 
     def refusal(self, url: str, depth: int, now: float) -> str | None:
         """Why a URL never seen before is not put on the frontier."""
@@ -117,8 +121,10 @@ class UrlGate:
             return "scope"
         if self._deepest is not None and depth > self._deepest:
             return "too-deep"
-        if self._traps.verdict(url, group) is not None:
-            return "trap"
+        if (left_out := self.rules.refusal(url)) is not None:
+            return left_out
+        if (trap := self._trap(url)) is not None:
+            return trap
         if self._hosts.forbidden(url, group, now):
             return "robots"
         return self._hosts.exhausted(group)

@@ -12,6 +12,7 @@ from sonde.net.urls import group_of, normalise
 from sonde.sources.context import SourceContext, SourceSettings
 from sonde.sources.kind import FETCHING, Kind, NoOptions
 from sonde.sources.web.gate import Scope
+from sonde.sources.web.rules import Rules, preset_named
 
 if TYPE_CHECKING:
     from sonde.sources.web.source import WebSource
@@ -33,6 +34,10 @@ class Web(Kind[NoOptions]):
         "hosts",
         "domains",
         "prefixes",
+        "include",
+        "exclude",
+        "skip",
+        "sitemaps",
         "languages",
         "types",
         "depth",
@@ -70,6 +75,8 @@ class Web(Kind[NoOptions]):
     }
     reasons: ClassVar[Mapping[str, str]] = REASONS | {
         "scope": "outside the hosts, domains or paths that were asked for",
+        "excluded": "a rule of --exclude or --skip fits it",
+        "not-included": "no rule of --include fits it",
         "robots": "the site's robots.txt forbids it",
         "robots-unreachable": "the site's robots.txt could not be fetched; sonde show says why",
         "duplicate": "the same page as another URL",
@@ -99,6 +106,7 @@ class Web(Kind[NoOptions]):
     def check(self, options: NoOptions, settings: SourceSettings) -> None:
         Scope(hosts=settings.hosts, domains=settings.domains, prefixes=settings.prefixes)
         Scope.of_seeds((), settings.scope)
+        Rules.of(settings)
 
     def plan(
         self,
@@ -113,9 +121,16 @@ class Web(Kind[NoOptions]):
             seconds = requests * settings.delay / max(1, hosts)
             if settings.rate is not None:
                 seconds = max(seconds, requests * settings.rate[1] / settings.rate[0] / hosts)
+        rules = Rules.of(settings)
+        left_out = [f"{seed} ({why})" for seed in seeds if (why := rules.refusal(seed)) is not None]
         return {
             "hosts": hosts,
             "scope": list(settings.hosts + settings.domains + settings.prefixes) or settings.scope,
+            "include": list(settings.include),
+            "exclude": list(settings.exclude),
+            "skip": [f"{name} ({preset_named(name).summary})" for name in settings.skip],
+            "seeds_that_rules_would_leave_out_as_links": left_out,
+            "sitemaps": settings.sitemaps,
             "user_agent": client_settings(settings).agent,
             "robots_requests": hosts,
             "at_once": min(settings.concurrency, hosts * settings.per_host),

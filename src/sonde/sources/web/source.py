@@ -10,7 +10,6 @@ from __future__ import annotations
 import inspect
 import json
 import time
-import zlib
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import astuple
 from typing import Any
@@ -28,18 +27,19 @@ from sonde.net.polite_fetch import PoliteFetch
 from sonde.net.retries import Retries
 from sonde.net.robots import RobotsRecord
 from sonde.net.turns import Turns
+from sonde.net.url_patterns import UrlPatterns
 from sonde.net.urls import group_of, host_of
 from sonde.protocols import Keeper, KeptPage, VisitAllowance
-from sonde.records import Failure, Node, Outcome, Skip, Spend, Visit
+from sonde.records import Failure, Node, Outcome, Skip, Spend
 from sonde.scorers.document import Scorer
 from sonde.sources.context import Archive, SourceContext, SourceSettings
-from sonde.sources.main_text import Sites
+from sonde.sources.main_text import MainText, Sites
 from sonde.sources.page import Page, plain_page, read_page
 from sonde.sources.web import pdf
-from sonde.sources.web.duplicates import Duplicates
+from sonde.sources.web.content_seen import ContentSeen
 from sonde.sources.web.feeds import Feed, is_feed, read_feed
 from sonde.sources.web.gate import Scope, UrlGate
-from sonde.sources.web.traps import TrapDetector
+from sonde.sources.web.rules import Rules
 from sonde.sources.web.visit import VisitAssembler
 
 Renderer = Callable[[str, bytes], Any]
@@ -100,9 +100,7 @@ class WebAccess:
     ) -> None:
         self.limits = limits
         self.archive = archive
-        self.pages = 0
         self._keeper = keeper
-        self._kept = 0  # pages in what was kept of the traps
         self._types = frozenset(media.lower() for media in settings.types)
         lookup: Lookup | None = settings.lookup
         starts = tuple(seeds)
@@ -124,8 +122,9 @@ class WebAccess:
             self.client, self.turns, limits=limits, on_robots=self._keep_robots
         )
         self.scope = Scope.of(settings, starts)
-        self.traps = TrapDetector()
-        self.duplicates = Duplicates()
+        self.rules = Rules.of(settings)
+        allowed = UrlPatterns(settings.allow).fit
+        self.seen = ContentSeen(keeper, allowed if settings.traps == "on" else lambda url: True)
         self.sites = Sites()
 
     def recall(self) -> None:
@@ -142,24 +141,15 @@ class WebAccess:
         """Observe the run's pages again, in the order of the log. What places had said is in what
         was kept last; of later pages it is read again from what the run has of them. Where it has
         neither pages nor text, a place may once more seem fresh."""
-        kept = self._keeper.recalled("traps")
-        if kept is not None:
-            state = json.loads(zlib.decompress(kept))
-            self._kept = state["pages"]
-            self.traps.restore(state["traps"])
-        for page in self._keeper.pages():
-            if "feed" in page.flags.split():
-                continue
-            self.pages += 1
-            self.duplicates.visited(page.node, page.final_url, page.canonical, page.fingerprint)
-            if self.pages > self._kept:
-                self.traps.told(page.final_url, page.fresh, self._content_of(page))
+        self.seen.recall(self._main_of)
 
-    def _content_of(self, page: KeptPage) -> str | None:
+    def _main_of(self, page: KeptPage) -> MainText | None:
         """What a page said, from what the run has kept of it; ``None`` for nothing."""
         text = self._keeper.text(page.lease)
-        if text is not None or page.archived is None or self.archive is None:
-            return text
+        if text is not None:
+            return self.sites.judge(plain_page(text, page.final_url))[1]
+        if page.archived is None or self.archive is None:
+            return None
         try:
             archived = self.archive.read(page.archived)
             body, _ = unpack(
@@ -178,7 +168,7 @@ class WebAccess:
                 media_type=kind.partition(";")[0].strip().lower(),
             )
         )
-        return found.content if isinstance(found, Page) else None
+        return self.sites.judge(found)[1] if isinstance(found, Page) else None
 
     def _keep_robots(self, answer: FetchOutcome, record: RobotsRecord | None) -> None:
         self.store(answer)
@@ -195,24 +185,25 @@ class WebAccess:
         rows = self.hosts.changed()
         if rows:
             self._keeper.write("hosts", rows)
-        if self.pages >= self._kept + _KEPT_EVERY:
+        if self.seen.pages >= self.seen.kept + _KEPT_EVERY:
             self.leave()
 
     def leave(self) -> None:
         """Keep what the log does not hold: the words that places have said."""
-        state = {"pages": self.pages, "traps": self.traps.state()}
-        self._keeper.keep("traps", zlib.compress(json.dumps(state).encode(), 1))
-        self._kept = self.pages
+        self.seen.keep()
 
     async def close(self) -> None:
         """Close connections."""
         await self.client.close()
 
     def refusal(self, url: str, group: str) -> str | None:
-        """Why a URL does not belong to the run: it is out of scope, or a trap."""
+        """Why a URL does not belong to the run: it is out of scope, left out by a rule, or a
+        trap."""
         if not self.scope.has(url, group):
             return "scope"
-        return None if self.traps.verdict(url, group) is None else "trap"
+        if (left_out := self.rules.refusal(url)) is not None:
+            return left_out
+        return None if self.seen.staleness.verdict(url) is None else "trap"
 
     def wanted(self, media: str) -> bool:
         """Whether a body of this type should be read."""
@@ -248,9 +239,9 @@ class WebSource:
         self.retries = Retries(settings.retries)
         self.gate = UrlGate(
             access.scope,
+            access.rules,
             access.hosts,
-            access.traps,
-            access.duplicates,
+            access.seen,
             context.crawl,
             settings.depth,
         )
@@ -259,8 +250,7 @@ class WebSource:
             self.scorer,
             context.crawl,
             self.gate,
-            access.traps,
-            access.duplicates,
+            access.seen,
             access.sites,
             context.archive,
         )
@@ -331,9 +321,7 @@ class WebSource:
         if isinstance(found, Feed):
             return self._assembler.feed(lease, depth, response, found, now)
         if isinstance(found, Page):
-            outcome = self._assembler.visit(lease, depth, response, found, now)
-            self.access.pages += isinstance(outcome, Visit)
-            return outcome
+            return self._assembler.visit(lease, depth, response, found, now)
         return found
 
     async def _rendered(self, renderer: Renderer, response: Response, page: Page) -> Page:

@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -93,6 +94,20 @@ class Finding(NamedTuple):
     repeats: bool
     left: int | None
 
+    @property
+    def noted(self) -> tuple[int, int, int | None] | None:
+        """What the log keeps of it: nothing where all was new."""
+        if self.fresh and not self.repeats:
+            return None
+        return int(self.fresh), int(self.repeats), self.left
+
+    @classmethod
+    def of(cls, noted: tuple[int, int, int | None] | None) -> Finding:
+        """From what the log has kept."""
+        if noted is None:
+            return cls(True, False, None)
+        return cls(bool(noted[0]), bool(noted[1]), noted[2])
+
 
 @dataclass(slots=True)
 class _Tally:
@@ -124,7 +139,9 @@ class _Tally:
 class Staleness:
     """Keeps a tally for every shape visited."""
 
-    def __init__(self) -> None:
+    def __init__(self, allowed: Callable[[str], bool] = lambda url: False) -> None:
+        """``allowed`` says which URLs are no traps whatever is found."""
+        self._allowed = allowed
         self._tallies: dict[str, _Tally] = {}
         self._shares: dict[str, float] = {}  # of the shapes that yield less than they could
         self._suspects: dict[str, None] = {}  # shapes that are sampled
@@ -140,11 +157,13 @@ class Staleness:
         self._tally(shapes, finding)
         return finding
 
-    def told(self, url: str, said: Said, finding: Finding) -> None:
-        """Take in what ``observe`` found of a page."""
+    def told(self, url: str, said: Said | None, finding: Finding) -> None:
+        """Take in what ``observe`` found of a page. Where it is not known any more what the page
+        said, its words count as new once more."""
         shapes = shapes_of(url)
-        self._is_fresh(shapes.place, said.shingles)
-        self._repeats(shapes.host, said)
+        if said is not None:
+            self._is_fresh(shapes.place, said.shingles)
+            self._repeats(shapes.host, said)
         self._tally(shapes, finding)
 
     def _tally(self, shapes: Shapes, finding: Finding) -> None:
@@ -202,17 +221,15 @@ class Staleness:
 
     def verdict(self, url: str) -> str | None:
         """Why a URL is left out, or ``None`` where it is not."""
-        grown = growing(url)
-        if grown is not None or not self._suspects:
-            return grown
+        why = growing(url)
+        if why is None and self._suspects:
+            why = self._suspicion(url)
+        return None if why is None or self._allowed(url) else why
+
+    def _suspicion(self, url: str) -> str | None:
         for level, shape in shapes_of(url).levels():
-            if shape in self._suspects:
-                tally = self._tallies[shape]
-                if _is_sampled(url, tally.sampled):
-                    continue
-                last = min(tally.visits, _HISTORY)
-                what = "said something new" if level != "segment" else "were no repeats"
-                return f"stale {level}: {tally.fresh(last)} of the last {last} pages like it {what}"
+            if shape in self._suspects and not _is_sampled(url, self._tallies[shape].sampled):
+                return f"{'repeats under' if level == 'segment' else 'nothing new at'} {shape}"
         return None
 
     def state(self) -> dict[str, Any]:

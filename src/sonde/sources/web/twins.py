@@ -20,7 +20,7 @@ same answers. Prints are kept with the run: those of candidates are read again w
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -168,28 +168,26 @@ class Twins:
                 return Twin(number, self._names[number], lease, jaccard, containment)
         return None
 
-    def add(self, name: str, lease: int, page: Print, twin: int | None) -> int:
+    def add(
+        self, name: str, lease: int, page: Print, twin: int | None, *, whole: bool = True
+    ) -> int:
         """Remember a page after those before it, and which of them is its twin; what is the same
-        number for all pages that are the same, and 0 for one with too few words."""
+        number for all pages that are the same, and 0 for one with too few words. Of a page that is
+        told again the print need not be ``whole``: its sketch is read when it is needed."""
         number: int = self._bands.add(page.bands)
         content = page.whole if twin is None else self._contents[twin] or page.whole
         self._names.append(name)
         self._leases.append(lease)
         self._contents.append(content)
-        self._prints[number] = page
+        if whole:
+            self._prints[number] = page
         if len(self._prints) > _RECENT:
             del self._prints[next(iter(self._prints))]
         return content
 
-    def recall(self, pages: Iterable[tuple[str, int, bytes | None, int | None]]) -> Iterator[int]:
-        """Take in pages that were added before, in their order: URL, lease, what is kept of the
-        print, the lease of the twin. What ``add`` said of each."""
-        numbers: dict[int, int] = {}
-        for name, lease, kept, twin in pages:
-            numbers[lease] = len(numbers)
-            number = None if twin is None else numbers.get(twin)
-            yield self.add(name, lease, Print.unpacked(kept), number)
-        self._prints.clear()  # only the heads of these were read
+    def name(self, number: int) -> str:
+        """The URL of the page with this number."""
+        return self._names[number]
 
     def _print_of(self, number: int) -> Print:
         found = self._prints.get(number)

@@ -289,6 +289,7 @@ def _differ_by(one: str, other: str) -> str | None:
             return rule
     return None
 
+
 def _origin(url: str) -> tuple[str, str]:
     """A URL as scheme with host, and the rest."""
     scheme, netloc, path, query = _parts(url)

@@ -1,8 +1,8 @@
 """Visit assembly: from a page that was read to a visit, scored, and with its links sorted.
 
-A page's worth counts once: a page that another one has already said (nearly the same words), and
-one that asks not to be indexed, score 0; their links may still be followed. A link's promise is
-its score times what its place still yields (see ``traps``).
+A page's worth counts once: a page that another one has already said (see ``twins``; unless the
+user wants it counted), and one that asks not to be indexed, score 0; their links may still be
+followed. A link's promise is its score times what its place still yields (see ``staleness``).
 """
 
 from __future__ import annotations
@@ -24,10 +24,9 @@ from sonde.sources.context import Archive, SourceSettings
 from sonde.sources.facts import PageFacts, PageVisit
 from sonde.sources.main_text import Sites
 from sonde.sources.page import Page, PageLink
-from sonde.sources.web.duplicates import Duplicates, simhash
+from sonde.sources.web.content_seen import ContentSeen
 from sonde.sources.web.feeds import Feed
 from sonde.sources.web.gate import UrlGate
-from sonde.sources.web.traps import TrapDetector
 from sonde.url_measures import places
 
 _NO_ORDERS = Directives()
@@ -39,7 +38,7 @@ def _group_of(url: str) -> str:
 
 
 class VisitAssembler:
-    """Makes visits. What it learns on the way is in ``traps`` and ``duplicates``."""
+    """Makes visits. What it learns on the way is in ``sites`` and ``seen``."""
 
     def __init__(
         self,
@@ -47,8 +46,7 @@ class VisitAssembler:
         scorer: Scorer,
         crawl: CrawlView,
         gate: UrlGate,
-        traps: TrapDetector,
-        duplicates: Duplicates,
+        seen: ContentSeen,
         sites: Sites,
         archive: Archive | None,
     ) -> None:
@@ -57,8 +55,7 @@ class VisitAssembler:
         self._scorer = scorer
         self._crawl = crawl
         self._gate = gate
-        self._traps = traps
-        self._duplicates = duplicates
+        self._seen = seen
         self._sites = sites
         self._archive = archive
         self._text = settings.text and archive is None  # or the archive has it
@@ -77,7 +74,7 @@ class VisitAssembler:
             return Skip("language")
         canonical = self._canonical(page)
         if canonical is not None:
-            name = self._duplicates.stands_for(canonical)
+            name = self._seen.names.stands_for(canonical)
             if self._crawl.became(name) == VISITED:
                 self._crawl.refuse(page.url, "duplicate", lease.number)
                 return Skip("duplicate")
@@ -87,8 +84,7 @@ class VisitAssembler:
         page, main = self._sites.judge(page)
         beta, alphas = self._scorer.score(page)
         self.scored = True
-        mark = simhash(page.content)
-        fresh = self._traps.observe(page.url, page.content)
+        found = self._seen.compare(page.url, main, self._crawl.requests_left)
         flags = []
         if page.needs_script:
             flags.append("needs-script")
@@ -97,13 +93,16 @@ class VisitAssembler:
         if orders.noindex:
             flags.append("noindex")
             beta = 0.0
-        elif self._duplicates.near.find(mark) is not None:
+        twin, finding = found.twin, found.finding
+        if twin is not None:
             flags.append("near-duplicate")
-            beta = 0.0
+            if self._settings.duplicates != "score":
+                beta = 0.0
         links: Sequence[Link] = ()
-        if not (orders.nofollow and self._settings.nofollow):
+        followed = twin is None or self._settings.duplicates != "skip"
+        if followed and not (orders.nofollow and self._settings.nofollow):
             links = self._links(page, alphas, depth + 1, lease.number, now)
-        self._duplicates.visited(url, page.url, canonical, mark)
+        self._seen.add(url, lease.number, page.url, canonical, found)
         kept = not orders.noindex
         return PageVisit(
             score=beta,
@@ -114,7 +113,6 @@ class VisitAssembler:
                 media_type=response.media_type,
                 language=page.language[:35],
                 title=page.title[:500] if kept else "",
-                fingerprint=mark,
                 digest=hashlib.sha1(response.body, usedforsecurity=False).digest(),
                 etag=response.headers.get("ETag"),
                 modified=response.headers.get("Last-Modified"),
@@ -123,7 +121,11 @@ class VisitAssembler:
                 flags=" ".join(flags),
                 text=page.content if kept and self._text else None,
                 warc=self._archived(response) if kept else None,
-                fresh=fresh,
+                sketch=found.page.packed(),
+                twin=None if twin is None else twin.lease,
+                jaccard=None if twin is None else twin.jaccard,
+                containment=None if twin is None else twin.containment,
+                stale=finding.noted,
             ),
         )
 
@@ -186,13 +188,13 @@ class VisitAssembler:
         """The links to follow, each target once, with the sum of its promises and its words."""
         if len(alphas) != len(page.links):
             raise ValueError(f"{len(alphas)} scores for {len(page.links)} links of {page.url}")
-        crawl, duplicates = self._crawl, self._duplicates
+        crawl, names = self._crawl, self._seen.names
         number_of, refuse = crawl.number_of, crawl.refuse
         renamed: dict[str, str] = {}
 
         def admit(url: str) -> str | None:
             """The target that a URL stands for; ``None`` where it is refused."""
-            target = duplicates.stands_for(url)
+            target = names.stands_for(url)
             if target != url:
                 renamed[url] = target
             if number_of(target) is None:
@@ -212,12 +214,12 @@ class VisitAssembler:
             page.links,
             list(alphas),
             crawl.register,
-            duplicates.aliases,
-            duplicates.variants.learned,
+            names.aliases,
+            names.variants.learned,
             admit,
             shun if self._settings.nofollow else None,
         )
-        factor_of = self._traps.factor
+        factor_of = self._seen.staleness.factor
         promises = [
             promise * factor_of(target) if promise else promise
             for target, promise in zip(targets, promises, strict=True)

@@ -1,0 +1,85 @@
+"""The content-seen test (Heydon and Najork's name for it): what of a page has been said before.
+
+It asks ``twins`` for an earlier page that says nearly the same, ``staleness`` for what is new in
+the page's place, and tells ``variants`` which names are of one page. All of it follows from the
+visits in the order of the log: ``recall`` takes them in again, and gives the same state.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable
+from typing import NamedTuple
+
+from sonde.protocols import Keeper, KeptPage
+from sonde.sources.main_text import MainText
+from sonde.sources.web.staleness import Finding, Staleness, said_by
+from sonde.sources.web.twins import Print, Twin, Twins, printed
+from sonde.sources.web.variants import PageNames
+
+
+class Comparison(NamedTuple):
+    """What came of comparing a page with those before it."""
+
+    page: Print
+    twin: Twin | None
+    finding: Finding
+
+
+class ContentSeen:
+    """What the pages of a run have said, and under which names."""
+
+    def __init__(self, keeper: Keeper, allowed: Callable[[str], bool]) -> None:
+        """``allowed`` says which URLs are no traps whatever is found."""
+        self.names = PageNames()
+        self.staleness = Staleness(allowed)
+        self.pages = 0
+        self.kept = 0  # pages in what was kept last
+        self._twins = Twins(keeper.sketch)
+        self._keeper = keeper
+
+    def compare(self, final_url: str, main: MainText, left: int | None) -> Comparison:
+        """Compare a page that is visited now, with so many requests left."""
+        page = printed(main)
+        finding = self.staleness.observe(final_url, said_by(main, final_url), left)
+        return Comparison(page, self._twins.find(page), finding)
+
+    def add(
+        self, url: str, lease: int, final_url: str, canonical: str | None, found: Comparison
+    ) -> None:
+        """The page was visited: those after it are compared with it, too."""
+        twin = found.twin
+        content = self._twins.add(url, lease, found.page, None if twin is None else twin.number)
+        self.names.visited(url, final_url, canonical, content, None if twin is None else twin.name)
+        self.pages += 1
+
+    def keep(self) -> None:
+        """Keep what the log does not hold: the words that places have said."""
+        state = {"pages": self.pages, "staleness": self.staleness.state()}
+        self._keeper.keep("staleness", zlib.compress(json.dumps(state).encode(), 1))
+        self.kept = self.pages
+
+    def recall(self, main_of: Callable[[KeptPage], MainText | None]) -> None:
+        """Take in the run's pages again. What places had said is in what was kept last; of later
+        pages ``main_of`` has it."""
+        kept = self._keeper.recalled("staleness")
+        if kept is not None:
+            state = json.loads(zlib.decompress(kept))
+            self.kept = state["pages"]
+            self.staleness.restore(state["staleness"])
+        numbers: dict[int, int] = {}
+        for page in self._keeper.pages():
+            if "feed" in page.flags.split():
+                continue
+            number = None if page.twin is None else numbers.get(page.twin)
+            numbers[page.lease] = self.pages
+            known = Print.unpacked(page.sketch)
+            content = self._twins.add(page.node, page.lease, known, number, whole=False)
+            twin = None if number is None else self._twins.name(number)
+            self.names.visited(page.node, page.final_url, page.canonical, content, twin)
+            self.pages += 1
+            if self.pages > self.kept:
+                main = main_of(page)
+                said = None if main is None else said_by(main, page.final_url)
+                self.staleness.told(page.final_url, said, Finding.of(page.stale))
