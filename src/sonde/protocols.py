@@ -124,9 +124,9 @@ Value: TypeAlias = str | int | float | bytes | None
 
 
 class KeptPage(NamedTuple):
-    """What a run has kept of a page that was visited. ``sketch`` is the head of that fact;
-    ``twin``, ``stale`` and ``archived`` are what the facts of the page said (``sources.facts``), the
-    last one the place of its response in the archive, if it is there."""
+    """What a run has kept of a page that was visited: of its facts (``sources.facts``) the head of
+    ``sketch``, ``twin`` and ``stale``. ``archived`` is the place of its response in the archive, if
+    it is there."""
 
     node: str
     lease: int

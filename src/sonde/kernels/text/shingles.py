@@ -68,6 +68,20 @@ def digest(
     return mixed(key), count
 
 
+def pass_over(
+    page: Imprint, kept: cython.uchar[::1], words: cython.const[cython.ulonglong][::1]
+) -> None:
+    """Keep none of these words, which are few."""
+    if not cython.compiled:
+        kept, words = memoryview(kept), memoryview(words)
+    word: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    for word in range(page.words):
+        for i in range(words.shape[0]):
+            if page.word[word] == words[i]:
+                kept[word] = 0
+
+
 def shared(one: cython.const[cython.uint][::1], other: cython.const[cython.uint][::1]):
     """How many numbers two sorted arrays of different ones have in common."""
     if not cython.compiled:

@@ -19,9 +19,9 @@ requests that are left: who has much to spend can look longer. A suspect is not 
 hash is low enough, so that a URL is not let through by asking often), and each fresh visit takes
 half of that back: what was refused for little is soon refused no more.
 
-``factor`` is the shrunken share of fresh visits, to multiply a link's promise with: the yield decays
-as the trap shows itself. Fresh pages that score nothing are not traps, however many there are; the
-estimators deal with those.
+``factor`` is the shrunken share of fresh visits, to multiply a link's promise with: the yield
+decays as the trap shows itself. Fresh pages that score nothing are not traps, however many there
+are; the estimators deal with those.
 
 Deterministic; ``state`` and ``restore`` are plain JSON data, and so is telling the log again.
 """
@@ -37,7 +37,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sonde.kernels.text.shingles import distinct, merge
+from sonde.kernels.text.shingles import distinct, merge, pass_over
 from sonde.kernels.text.tokens import tokenise
 from sonde.sources.main_text import MainText
 from sonde.sources.web.url_shapes import Shapes, growing, shapes_of
@@ -52,6 +52,7 @@ _MOST_READ = 16_384  # shingles remembered of one place, texts of one host; then
 _MOST_PLACES = 512  # remembered at one time: those visited last
 _STEP = 2  # bits: a quarter as many
 _MOST_BITS = 24
+_ECHO = 100  # bytes of a URL whose words a page may echo
 _FEWEST_BARE = 5  # words outside of links that make a text to be recognised by
 
 # How many visits make a suspect, by level: wider shapes need more evidence.
@@ -73,13 +74,13 @@ class Said(NamedTuple):
 
 def said_by(main: MainText, url: str) -> Said:
     """What the main text of the page with this URL says."""
-    path = url[url.index("/", 8) :].encode("utf-8", "replace")
+    path = url[url.index("/", 8) :].encode("utf-8", "replace")[-_ECHO:]
     echoed = np.empty(len(path), dtype=np.uint64)
     places, numbers = np.empty(len(path), dtype=np.intc), np.empty(len(path), dtype=np.uint8)
     count: int = tokenise(path, places, echoed, numbers)
     if count:
-        own = main.kept & ~np.isin(np.asarray(main.imprint.word), echoed[:count])
-        main = replace(main, kept=own)
+        main = replace(main, kept=main.kept.copy())
+        pass_over(main.imprint, main.kept, echoed[:count])
     shingles = (main.shingles(numbers=False) >> np.uint64(32)).astype(np.uint32)
     words, _ = main.digest(numbers=False)
     bare, bare_count = main.digest(numbers=False, links=False)
