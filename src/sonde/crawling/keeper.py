@@ -20,7 +20,7 @@ SELECT url, pages.lease, final_url, status, substr(sketch, 1, ?), twin, canonica
 FROM log JOIN pages ON pages.lease = log.lease JOIN nodes ON nodes.number = pages.node
 WHERE log.kind = 'settle' ORDER BY log.seq
 """
-_HEAD = 64  # bytes of a sketch: the rest is read when it is needed
+_HEAD = 128  # bytes of a sketch: the rest is read when it is needed
 _RETRIED = """
 SELECT url, count(*) FROM leases JOIN nodes ON nodes.number = leases.node
 WHERE retry AND outcome = 'failure' GROUP BY node

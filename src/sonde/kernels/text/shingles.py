@@ -14,6 +14,7 @@ else:
     from sonde.kernels.text.tokens import mixed
 
 MULTIPLIER = cython.declare(cython.ulonglong, byte.GOLDEN)
+AWAY = cython.declare(cython.ulonglong, 0x632BE59BD9B4E019)
 
 
 def shingled(
@@ -101,43 +102,108 @@ def shared(one: cython.const[cython.uint][::1], other: cython.const[cython.uint]
     return count
 
 
-def distinct(numbers: cython.uint[::1]):
-    """Move the different ones of sorted numbers to the front; how many there are."""
+def minima(shingles: cython.const[cython.ulonglong][::1], bins: cython.ulonglong[::1]):
+    """Write the least of these sorted hashes in each bin, by their first bits; an empty bin takes
+    what the next filled one has, as another hash. There must be a hash, and 2**n bins."""
     if not cython.compiled:
-        numbers = memoryview(numbers)
-    kept: cython.longlong = 0
-    at: cython.longlong
-    for at in range(numbers.shape[0]):
-        if kept == 0 or numbers[at] != numbers[kept - 1]:
-            numbers[kept] = numbers[at]
-            kept += 1
-    return kept
+        shingles, bins = memoryview(shingles), memoryview(bins)
+    count: cython.Py_ssize_t = bins.shape[0]
+    shift: cython.int = 64
+    at: cython.Py_ssize_t = count
+    while at > 1:
+        shift -= 1
+        at >>= 1
+    if shingles.shape[0] == 0 or shift == 64 or 1 << (64 - shift) != count:
+        raise ValueError("there must be shingles, and a power of two of bins")
+    place: cython.Py_ssize_t
+    for place in range(count):
+        bins[place] = 0
+    for at in range(shingles.shape[0] - 1, -1, -1):
+        bins[cython.cast(cython.Py_ssize_t, shingles[at] >> shift)] = shingles[at] | 1
+    for at in range(2 * count - 1, -1, -1):  # twice: the last bins may be empty too
+        place = at % count
+        if bins[place] == 0 and bins[(place + 1) % count] != 0:
+            bins[place] = ((bins[(place + 1) % count] + AWAY) & byte.MASK) | 1
 
 
-def merge(known: cython.uint[::1], found: cython.uint[::1], merged: cython.uint[::1]):
-    """Merge two sorted runs of different numbers; how many of those found were not known."""
+def bands_of(bins: cython.const[cython.ulonglong][::1], found: cython.ulonglong[::1]) -> None:
+    """Write a hash of each of as many runs of bins as there is room for."""
     if not cython.compiled:
-        known, found, merged = memoryview(known), memoryview(found), memoryview(merged)
-    if merged.shape[0] < known.shape[0] + found.shape[0]:
-        raise ValueError(f"{merged.shape[0]} places cannot hold all that is merged")
-    size: cython.longlong = 0
-    at: cython.longlong = 0
-    news: cython.longlong = 0
-    number: cython.longlong
-    for number in range(found.shape[0]):
-        while at < known.shape[0] and known[at] < found[number]:
-            merged[size] = known[at]
-            size += 1
-            at += 1
-        if at == known.shape[0] or known[at] != found[number]:
-            merged[size] = found[number]
-            size += 1
-            news += 1
-    while at < known.shape[0]:
-        merged[size] = known[at]
-        size += 1
-        at += 1
-    return news
+        bins, found = memoryview(bins), memoryview(found)
+    width: cython.Py_ssize_t = bins.shape[0] // found.shape[0]
+    band: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    key: cython.ulonglong
+    for band in range(found.shape[0]):
+        key = cython.cast(cython.ulonglong, band)
+        for i in range(band * width, (band + 1) * width):
+            key = byte.hashed(key, bins[i])
+        found[band] = mixed(key)
+
+
+class ShingleSet:
+    """A set of shingles, by 32 bits of their hashes: what has been read in a place."""
+
+    def __init__(self, keys=()) -> None:
+        self.live = 0
+        self.make_room(1024)
+        for key in keys:
+            self.put(key)
+
+    def make_room(self, room):
+        self.room = room
+        self.keys = np.zeros(room, dtype=np.uint32)  # 0: nothing stands here
+
+    def put(self, key):
+        """Whether a hash was not known."""
+        if 4 * (self.live + 1) > 3 * self.room:
+            self.grow()
+        at: cython.Py_ssize_t = key & (self.room - 1)
+        while self.keys[at] != 0:
+            if self.keys[at] == key:
+                return False
+            at = (at + 1) & (self.room - 1)
+        self.keys[at] = key
+        self.live += 1
+        return True
+
+    def grow(self):
+        old: cython.uint[::1] = self.keys
+        at: cython.Py_ssize_t
+        self.live = 0
+        self.make_room(2 * self.room)
+        for at in range(old.shape[0]):
+            if old[at] != 0:
+                self.put(old[at])
+
+    def read(self, page: Imprint, kept: cython.const[cython.uchar][::1]):
+        """Take in the runs of three of the words that are kept, numbers passed over: how many of
+        them were new, and how many runs there are."""
+        if not cython.compiled:
+            kept = memoryview(kept)
+        word: cython.Py_ssize_t
+        runs: cython.Py_ssize_t = 0
+        count: cython.Py_ssize_t = 0
+        new: cython.Py_ssize_t = 0
+        one: cython.ulonglong = 0
+        two: cython.ulonglong = 0
+        for word in range(page.words):
+            if not kept[word] or page.number[word]:
+                continue
+            if count >= 2:
+                one = ((one * MULTIPLIER) & byte.MASK) ^ two
+                one = mixed(((one * MULTIPLIER) & byte.MASK) ^ page.word[word])
+                runs += 1
+                if self.put(cython.cast(cython.uint, (one >> 32) | 1)):
+                    new += 1
+            one, two = two, page.word[word]
+            count += 1
+        return new, runs
+
+    def state(self):
+        """All of them, sorted."""
+        keys = np.asarray(self.keys)
+        return np.sort(keys[keys != 0])
 
 
 class Bands:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from sonde.protocols import Keeper, KeptPage
 from sonde.sources.main_text import MainText
-from sonde.sources.web.staleness import Finding, Staleness, said_by
+from sonde.sources.web.staleness import Finding, Staleness
 from sonde.sources.web.twins import Print, Twin, Twins, printed
 from sonde.sources.web.variants import PageNames
 
@@ -30,9 +30,11 @@ class Comparison(NamedTuple):
 class ContentSeen:
     """What the pages of a run have said, and under which names."""
 
-    def __init__(self, keeper: Keeper, allowed: Callable[[str], bool]) -> None:
+    def __init__(
+        self, keeper: Keeper, seeds: Iterable[str], allowed: Callable[[str], bool]
+    ) -> None:
         """``allowed`` says which URLs are no traps whatever is found."""
-        self.names = PageNames()
+        self.names = PageNames(seeds)
         self.staleness = Staleness(allowed)
         self.pages = 0
         self.kept = 0  # pages in what was kept last
@@ -42,7 +44,7 @@ class ContentSeen:
     def compare(self, final_url: str, main: MainText, left: int | None) -> Comparison:
         """Compare a page that is visited now, with so many requests left."""
         page = printed(main)
-        finding = self.staleness.observe(final_url, said_by(main, final_url), left)
+        finding = self.staleness.observe(final_url, main, left)
         return Comparison(page, self._twins.find(page), finding)
 
     def add(
@@ -80,6 +82,4 @@ class ContentSeen:
             self.names.visited(page.node, page.final_url, page.canonical, content, twin)
             self.pages += 1
             if self.pages > self.kept:
-                main = main_of(page)
-                said = None if main is None else said_by(main, page.final_url)
-                self.staleness.told(page.final_url, said, Finding.of(page.stale))
+                self.staleness.told(page.final_url, main_of(page), Finding.of(page.stale))

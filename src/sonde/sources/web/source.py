@@ -124,7 +124,9 @@ class WebAccess:
         self.scope = Scope.of(settings, starts)
         self.rules = Rules.of(settings)
         allowed = UrlPatterns(settings.allow).fit
-        self.seen = ContentSeen(keeper, allowed if settings.traps == "on" else lambda url: True)
+        self.seen = ContentSeen(
+            keeper, starts, allowed if settings.traps == "on" else lambda url: True
+        )
         self.sites = Sites()
 
     def recall(self) -> None:

@@ -37,7 +37,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sonde.kernels.text.shingles import distinct, merge, pass_over
+from sonde.kernels.text.shingles import ShingleSet, pass_over
 from sonde.kernels.text.tokens import tokenise
 from sonde.sources.main_text import MainText
 from sonde.sources.web.url_shapes import Shapes, growing, shapes_of
@@ -59,32 +59,18 @@ _FEWEST_BARE = 5  # words outside of links that make a text to be recognised by
 _ENOUGH = {"template": 12, "path": 20, "directory": 30, "segment": 30}
 _SHARE_OF_BUDGET = 100  # and one in so many of the requests that are left
 
-Read = NDArray[np.uint32]
 
-
-class Said(NamedTuple):
-    """What a page's main text says: its shingles (sorted, each once), a hash of all its words, one
-    of those outside of links, and how many these are. Numbers and words of its URL are left out."""
-
-    shingles: Read
-    words: int
-    bare: int
-    bare_count: int
-
-
-def said_by(main: MainText, url: str) -> Said:
-    """What the main text of the page with this URL says."""
+def own_words(main: MainText, url: str) -> MainText:
+    """Main text without the words of the page's own URL, which it may only echo."""
     path = url[url.index("/", 8) :].encode("utf-8", "replace")[-_ECHO:]
     echoed = np.empty(len(path), dtype=np.uint64)
     places, numbers = np.empty(len(path), dtype=np.intc), np.empty(len(path), dtype=np.uint8)
     count: int = tokenise(path, places, echoed, numbers)
-    if count:
-        main = replace(main, kept=main.kept.copy())
-        pass_over(main.imprint, main.kept, echoed[:count])
-    shingles = (main.shingles(numbers=False) >> np.uint64(32)).astype(np.uint32)
-    words, _ = main.digest(numbers=False)
-    bare, bare_count = main.digest(numbers=False, links=False)
-    return Said(shingles[: distinct(shingles)], words, bare, bare_count)
+    if not count:
+        return main
+    main = replace(main, kept=main.kept.copy())
+    pass_over(main.imprint, main.kept, echoed[:count])
+    return main
 
 
 class Finding(NamedTuple):
@@ -146,26 +132,25 @@ class Staleness:
         self._tallies: dict[str, _Tally] = {}
         self._shares: dict[str, float] = {}  # of the shapes that yield less than they could
         self._suspects: dict[str, None] = {}  # shapes that are sampled
-        self._read: dict[str, Read] = {}  # sorted shingles by place, last visited last
+        self._read: dict[str, ShingleSet] = {}  # by place, last visited last
         self._texts: dict[str, set[int]] = {}  # by host, last visited last
 
-    def observe(self, url: str, said: Said, left: int | None) -> Finding:
+    def observe(self, url: str, main: MainText, left: int | None) -> Finding:
         """Take in a visited page, with so many requests left."""
-        shapes = shapes_of(url)
-        finding = Finding(
-            self._is_fresh(shapes.place, said.shingles), self._repeats(shapes.host, said), left
-        )
-        self._tally(shapes, finding)
+        finding = Finding(*self._compared(url, main), left)
+        self._tally(shapes_of(url), finding)
         return finding
 
-    def told(self, url: str, said: Said | None, finding: Finding) -> None:
+    def told(self, url: str, main: MainText | None, finding: Finding) -> None:
         """Take in what ``observe`` found of a page. Where it is not known any more what the page
         said, its words count as new once more."""
-        shapes = shapes_of(url)
-        if said is not None:
-            self._is_fresh(shapes.place, said.shingles)
-            self._repeats(shapes.host, said)
-        self._tally(shapes, finding)
+        if main is not None:
+            self._compared(url, main)
+        self._tally(shapes_of(url), finding)
+
+    def _compared(self, url: str, main: MainText) -> tuple[bool, bool]:
+        shapes, main = shapes_of(url), own_words(main, url)
+        return self._is_fresh(shapes.place, main), self._repeats(shapes.host, main)
 
     def _tally(self, shapes: Shapes, finding: Finding) -> None:
         for level, shape in shapes.levels():
@@ -184,20 +169,21 @@ class Staleness:
         else:
             self._suspects.pop(shape, None)
 
-    def _is_fresh(self, place: str, shingles: Read) -> bool:
-        known = self._read.pop(place, None)
-        if known is None:
+    def _is_fresh(self, place: str, main: MainText) -> bool:
+        read = self._read.pop(place, None)
+        first = read is None
+        if read is None:
             if len(self._read) >= _MOST_PLACES:
                 self._read.pop(next(iter(self._read)))
-            self._read[place] = shingles
-            return True
-        merged = np.empty(len(known) + len(shingles), dtype=np.uint32)
-        new: int = merge(known, shingles, merged)
-        size = len(known) + new
-        self._read[place] = merged[:size].copy() if size <= _MOST_READ else shingles
-        return new >= _NEW_ENOUGH or new > _NEW_SHARE * len(shingles)
+            read = ShingleSet()
+        new, runs = read.read(main.imprint, main.kept)
+        if read.live > _MOST_READ:
+            read = ShingleSet()
+            read.read(main.imprint, main.kept)
+        self._read[place] = read
+        return first or new >= _NEW_ENOUGH or new > _NEW_SHARE * runs
 
-    def _repeats(self, host: str, said: Said) -> bool:
+    def _repeats(self, host: str, main: MainText) -> bool:
         texts = self._texts.pop(host, None)
         if texts is None:
             if len(self._texts) >= _MOST_PLACES:
@@ -206,9 +192,10 @@ class Staleness:
         if len(texts) >= _MOST_READ:
             texts.clear()
         self._texts[host] = texts
-        keys = {said.words}
-        if said.bare_count >= _FEWEST_BARE:
-            keys.add(said.bare)
+        keys = {main.digest(numbers=False)[0]}
+        bare, count = main.digest(numbers=False, links=False)
+        if count >= _FEWEST_BARE:
+            keys.add(bare)
         known = not keys.isdisjoint(texts)
         texts.update(keys)
         return known
@@ -240,7 +227,7 @@ class Staleness:
                 shape: [tally.visits, tally.bits, tally.sampled, shape in self._shares]
                 for shape, tally in self._tallies.items()
             },
-            "read": {place: _packed(read) for place, read in self._read.items()},
+            "read": {place: _packed(read.state()) for place, read in self._read.items()},
             "texts": {
                 host: _packed(np.array(sorted(texts), dtype=np.uint64))
                 for host, texts in self._texts.items()
@@ -256,7 +243,7 @@ class Staleness:
             tally = self._tallies[shape] = _Tally(visits, bits, sampled)
             self._note(shape, tally, "template" if shared else "segment")
         self._read = {
-            place: np.frombuffer(base64.b64decode(read), dtype="<u4").astype(np.uint32)
+            place: ShingleSet(np.frombuffer(base64.b64decode(read), dtype="<u4").tolist())
             for place, read in state["read"].items()
         }
         self._texts = {

@@ -5,10 +5,10 @@ A page is the twin of one earlier page, named, when their main texts share nine 
 the shingles of the shorter one, the share that the other has). A page that has all the words of
 another in the same order, menus included, is its twin whatever is known of their sites by then.
 
-Candidates are proposed by one-permutation MinHash (Li, Owen and Zhang, 2012): shingles fall into 16
-bins by the first four bits of their hashes, the least hash of a bin stands for it, an empty bin
+Candidates are proposed by one-permutation MinHash (Li, Owen and Zhang, 2012): shingles fall into 32
+bins by the first five bits of their hashes, the least hash of a bin stands for it, an empty bin
 takes what the next filled one has, and pages that agree on four bins in a row are looked at, the
-earliest first. What is proposed is confirmed by *sketches*, the 1,024 least hashes of a page, which
+earliest first. What is proposed is confirmed by *sketches*, the 2,048 least hashes of a page, which
 for a page of no more shingles are all of them. The similarity of two sketches is the share of
 common ones among the least of both together: exact for such pages, within about 0.01 for longer
 ones.
@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sonde.kernels.text.shingles import Bands, digest, shared
+from sonde.kernels.text.shingles import Bands, bands_of, digest, minima, shared
 from sonde.sources.main_text import MainText
 
 SIMILAR = 0.9
@@ -35,14 +35,12 @@ SIMILAR = 0.9
 FEWEST = 10
 """Shingles that a page must have to be anything's twin."""
 
-SKETCH = 1_024
-_BINS = 16
-_BANDS = 4
+SKETCH = 2_048
+_BINS = 32
+_BANDS = 8
 _DEEPEST = 256  # pages remembered by one band: an empty template has thousands
 _RECENT = 2_048  # prints in memory
-_BORDERS = np.arange(_BINS, dtype=np.uint64) << np.uint64(60)
-_AWAY = np.uint64(0x632BE59BD9B4E019)  # what a bin has from the next one counts as another hash
-_TIMES = np.uint64(0x9E3779B97F4A7C15)
+_HIGH = np.uint64(32)
 _HEAD = np.dtype([("count", "<u4"), ("bands", "<u4"), ("whole", "<u8")])
 
 Shingles = NDArray[np.uint64]
@@ -106,25 +104,16 @@ def printed(main: MainText) -> Print:
 
 def print_of(shingles: Shingles, whole: int = 0) -> Print:
     """The print of a page with these shingles."""
-    sketch = (shingles[:SKETCH] >> np.uint64(32)).astype(np.uint32)
-    return Print(len(shingles), whole, _bands(shingles, whole), np.unique(sketch))
-
-
-def _bands(shingles: Shingles, whole: int) -> Shingles:
-    keys = np.array([whole] if whole else [], dtype=np.uint64)
-    if len(shingles) < FEWEST:
-        return keys
-    begins = np.searchsorted(shingles, _BORDERS)
-    ends = np.append(begins[1:], len(shingles))
-    least = np.where(begins < ends, shingles[np.minimum(begins, len(shingles) - 1)], 0)
-    empty = np.flatnonzero(begins == ends)
-    for number in (*empty[::-1], *empty[::-1]):  # twice: the first bins may be empty too
-        after = (number + 1) % _BINS
-        least[number : number + 1] = least[after : after + 1] + _AWAY  # wraps, as arrays do
-    bands = np.arange(_BANDS, dtype=np.uint64)
-    for column in least.reshape(_BANDS, -1).T:
-        bands = bands * _TIMES ^ column
-    return np.append(bands ^ (bands >> np.uint64(29)), keys)
+    count = len(shingles)
+    few = count < FEWEST
+    bands = np.empty((0 if few else _BANDS) + (whole != 0), dtype=np.uint64)
+    if not few:
+        bins = np.empty(_BINS, dtype=np.uint64)
+        minima(shingles, bins)
+        bands_of(bins, bands[:_BANDS])
+    if whole:
+        bands[-1] = whole
+    return Print(count, whole, bands, (shingles[:SKETCH] >> _HIGH).astype(np.uint32))
 
 
 def similarity(one: Print, other: Print) -> tuple[float, float]:

@@ -9,7 +9,7 @@ differed. A redirect between two spellings shows it as well, and also which one 
 The same evidence shows two more things. A *parameter* of the URLs of one directory does not matter
 (a session, a token): then the value that was seen first stands for all, or none where pages without
 it were the same too. And a host is the *mirror* of another, when it has the same pages at the same
-paths.
+paths (unless it was named: who names two hosts wants both).
 
 *Aliases* are URLs that turned out to be a page which is known under another.
 
@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 ENOUGH = 3
@@ -121,8 +121,8 @@ class _Evidence:
 class PageNames:
     """All names of pages: what is learned of spellings, and aliases."""
 
-    def __init__(self) -> None:
-        self.variants = VariantLearner()
+    def __init__(self, seeds: Iterable[str] = ()) -> None:
+        self.variants = VariantLearner(seeds)
         self.aliases: dict[str, str] = {}  # a URL that is the page of another, which was visited
 
     def stands_for(self, url: str) -> str:
@@ -148,7 +148,8 @@ class PageNames:
 class VariantLearner:
     """Learns per site (host without ``www.``) which rules hold, and then applies them."""
 
-    def __init__(self) -> None:
+    def __init__(self, seeds: Iterable[str] = ()) -> None:
+        self._named = frozenset(_site(seed) for seed in seeds)
         self._seen: dict[str, list[tuple[str, int]]] = {}
         self._asked: dict[str, list[tuple[str, int]]] = {}  # URLs with parameters, by path
         self._evidence: dict[str, dict[str, _Evidence]] = {}
@@ -191,6 +192,8 @@ class VariantLearner:
 
     def _observe_mirror(self, url: str, content: int, twin: str | None) -> None:
         site, tail = _site(url), _origin(url)[1]
+        if site in self._named:
+            return
         suspects = self._mirrors.get(site, {})
         if twin is not None and _site(twin) != site and _origin(twin)[1] == tail:
             self._tell(self._mirrors, site, _origin(twin)[0], content)
