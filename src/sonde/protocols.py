@@ -136,7 +136,7 @@ class KeptPage(NamedTuple):
     twin: int | None
     canonical: str | None
     flags: str
-    stale: tuple[int, int, int | None] | None
+    stale: tuple[int, int, int | None, int] | None
     archived: str | None
 
 

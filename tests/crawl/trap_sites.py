@@ -126,7 +126,8 @@ class World:
 
 
 def _calendar(world: World, host: int, path: str, query: dict[str, str]) -> web.Response:
-    year, month = (int(part) for part in (re.findall(r"\d+", path) + ["2026", "11"])[:2])
+    year, month = (int(part) for part in (re.findall(r"\d+", path) or ["2026", "11"])[:2])
+    month = (month - 1) % 12 + 1
     names = "January February March April May June July August September October November December"
     months = [
         (year + (month + step - 1) // 12, (month + step - 1) % 12 + 1) for step in (-1, 1, 12)

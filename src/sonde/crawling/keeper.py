@@ -68,7 +68,7 @@ class RunKeeper:
             warc,
         ) in self._run.database.execute(_PAGES, (_HEAD,)):
             stale = json.loads(data).get("stale") if data else None
-            found = None if stale is None else (stale[0], stale[1], stale[2])
+            found = None if stale is None else (stale[0], stale[1], stale[2], stale[3])
             yield KeptPage(
                 url, lease, final_url, status, sketch, twin, canonical, flags, found, warc
             )

@@ -33,7 +33,7 @@ class PageFacts:
     of them says, and of what the shorter one does."""
     jaccard: float | None = None
     containment: float | None = None
-    stale: tuple[int, int, int | None] | None = None
+    stale: tuple[int, int, int | None, int] | None = None
     """What the source found of a page that brought little new, to be told again on resume."""
     level: bool = False  # its links are no deeper than itself: a sitemap, a feed
 

@@ -43,7 +43,7 @@ CREATE TABLE log (
     --     in order of discovery), or all (true: the choice was not restricted)
     --   extend: the units added, unless it is one request
     --   settle: retry, cost, records, stale (what was found of a page that brought little new:
-    --     whether it was fresh, whether it repeats another, requests left), places (domain and
+    --     whether it was fresh, repeats another, requests left, copies another host), places (domain and
     --     basename of each link's target, where the source is not the Web), rtt (where the model
     --     hears of it: the microseconds after which each request was answered, with the host where
     --     that is not the node's own)

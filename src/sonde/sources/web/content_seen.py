@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from sonde.net.urls import group_of
 from sonde.protocols import Keeper, KeptPage
 from sonde.sources.main_text import MainText
+from sonde.sources.web.copied_hosts import CopiedHosts
 from sonde.sources.web.staleness import Finding, Staleness
 from sonde.sources.web.twins import Print, Twin, Twins, printed
 from sonde.sources.web.variants import PageNames
@@ -31,30 +33,42 @@ class ContentSeen:
     """What the pages of a run have said, and under which names."""
 
     def __init__(
-        self, keeper: Keeper, seeds: Iterable[str], allowed: Callable[[str], bool]
+        self, keeper: Keeper, seeds: Sequence[str], allowed: Callable[[str], bool]
     ) -> None:
         """``allowed`` says which URLs are no traps whatever is found."""
         self.names = PageNames(seeds)
-        self.staleness = Staleness(allowed)
+        self.staleness = Staleness()
+        self.hosts = CopiedHosts(seeds)
         self.pages = 0
         self.kept = 0  # pages in what was kept last
         self._twins = Twins(keeper.sketch)
         self._keeper = keeper
+        self._allowed = allowed
 
     def compare(self, final_url: str, main: MainText, left: int | None) -> Comparison:
         """Compare a page that is visited now, with so many requests left."""
         page = printed(main)
+        twin = self._twins.find(page)
         finding = self.staleness.observe(final_url, main, left)
-        return Comparison(page, self._twins.find(page), finding)
+        if twin is not None and group_of(twin.name) != group_of(final_url):
+            finding = finding._replace(copied=True)
+        return Comparison(page, twin, finding)
 
     def add(
         self, url: str, lease: int, final_url: str, canonical: str | None, found: Comparison
-    ) -> None:
-        """The page was visited: those after it are compared with it, too."""
+    ) -> bool | None:
+        """The page was visited: those after it are compared with it, too. Whether its host seems
+        to be a copy of another; ``None`` where that was known before."""
         twin = found.twin
         content = self._twins.add(url, lease, found.page, None if twin is None else twin.number)
         self.names.visited(url, final_url, canonical, content, None if twin is None else twin.name)
         self.pages += 1
+        return self.hosts.observe(final_url, found.finding)
+
+    def verdict(self, url: str, group: str) -> str | None:
+        """Why a URL is left out as a trap, or ``None`` where it is not."""
+        why = self.staleness.verdict(url) or self.hosts.verdict(url, group)
+        return None if why is None or self._allowed(url) else why
 
     def keep(self) -> None:
         """Keep what the log does not hold: the words that places have said."""
@@ -80,6 +94,8 @@ class ContentSeen:
             content = self._twins.add(page.node, page.lease, known, number, whole=False)
             twin = None if number is None else self._twins.name(number)
             self.names.visited(page.node, page.final_url, page.canonical, content, twin)
+            finding = Finding.of(page.stale)
+            self.hosts.observe(page.final_url, finding)
             self.pages += 1
             if self.pages > self.kept:
-                self.staleness.told(page.final_url, main_of(page), Finding.of(page.stale))
+                self.staleness.told(page.final_url, main_of(page), finding)

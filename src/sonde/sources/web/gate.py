@@ -108,10 +108,10 @@ class UrlGate:
         name = self._seen.names.stands_for(url)
         if (redirected or name != url) and self._crawl.became(name) in (LEASED, VISITED):
             return "duplicate"
-        return self._trap(url)
+        return self._trap(url, group)
 
-    def _trap(self, url: str) -> str | None:
-        why = self._seen.staleness.verdict(url)
+    def _trap(self, url: str, group: str) -> str | None:
+        why = self._seen.verdict(url, group)
         return None if why is None else f"trap: {why}"
 
     def refusal(self, url: str, depth: int, now: float) -> str | None:
@@ -123,7 +123,7 @@ class UrlGate:
             return "too-deep"
         if (left_out := self.rules.refusal(url)) is not None:
             return left_out
-        if (trap := self._trap(url)) is not None:
+        if (trap := self._trap(url, group)) is not None:
             return trap
         if self._hosts.forbidden(url, group, now):
             return "robots"

@@ -26,7 +26,6 @@ from sonde.net.hosts import Hosts, KeptHost
 from sonde.net.polite_fetch import PoliteFetch
 from sonde.net.retries import Retries
 from sonde.net.robots import RobotsRecord
-from sonde.net.turns import Turns
 from sonde.net.url_patterns import UrlPatterns
 from sonde.net.urls import group_of, host_of
 from sonde.protocols import Keeper, KeptPage, VisitAllowance
@@ -37,6 +36,7 @@ from sonde.sources.main_text import MainText, Sites
 from sonde.sources.page import Page, plain_page, read_page
 from sonde.sources.web import pdf
 from sonde.sources.web.content_seen import ContentSeen
+from sonde.sources.web.copied_hosts import Newcomers
 from sonde.sources.web.feeds import Feed, is_feed, read_feed
 from sonde.sources.web.gate import Scope, UrlGate
 from sonde.sources.web.rules import Rules
@@ -117,7 +117,7 @@ class WebAccess:
             domain_budget=settings.domain_budget,
             longest_delay=max(float(settings.longest_delay), settings.delay),
         )
-        self.turns = Turns(self.hosts, None if settings.proxy else self.client.resolver)
+        self.turns = Newcomers(self.hosts, None if settings.proxy else self.client.resolver, starts)
         self.polite = PoliteFetch(
             self.client, self.turns, limits=limits, on_robots=self._keep_robots
         )
@@ -205,7 +205,7 @@ class WebAccess:
             return "scope"
         if (left_out := self.rules.refusal(url)) is not None:
             return left_out
-        return None if self.seen.staleness.verdict(url) is None else "trap"
+        return None if self.seen.verdict(url, group) is None else "trap"
 
     def wanted(self, media: str) -> bool:
         """Whether a body of this type should be read."""
@@ -281,7 +281,13 @@ class WebSource:
 
     async def visit(self, node: Node, allowance: VisitAllowance) -> Outcome:
         """Visit a URL."""
-        url, access = str(node), self.access
+        try:
+            return await self._visit(str(node), allowance)
+        finally:
+            self.access.turns.heard(group_of(str(node)), None)
+
+    async def _visit(self, url: str, allowance: VisitAllowance) -> Outcome:
+        access = self.access
         answer = await access.polite.fetch(
             url, allowance, gate=self.gate.useless, wanted=access.wanted
         )
@@ -323,7 +329,10 @@ class WebSource:
         if isinstance(found, Feed):
             return self._assembler.feed(lease, depth, response, found, now)
         if isinstance(found, Page):
-            return self._assembler.visit(lease, depth, response, found, now)
+            outcome = self._assembler.visit(lease, depth, response, found, now)
+            if isinstance(outcome, Visit):
+                self.access.turns.heard(group_of(str(lease.node)), self._assembler.copied)
+            return outcome
         return found
 
     async def _rendered(self, renderer: Renderer, response: Response, page: Page) -> Page:

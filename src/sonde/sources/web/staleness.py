@@ -12,8 +12,8 @@ all words of the main text, or all that are not in links, have stood in this ord
 of the host. A path that grows for ever shows one page again and again, and a page that says "not
 found" with status 200 differs in its links at most.
 
-A shape comes under suspicion when of its last visits a tenth or less were fresh. It takes 12 visits
-of a template, 20 of a path, 30 of a directory or a segment, and not less than a hundredth of the
+A shape comes under suspicion when of its last visits a tenth or less were fresh. It takes 10 visits
+of a template, 12 of a path, 16 of a directory or a segment, and not less than a hundredth of the
 requests that are left: who has much to spend can look longer. A suspect is not walled off but
 *sampled*: with each further stale visit a quarter as many of its URLs are let through (those whose
 hash is low enough, so that a URL is not let through by asking often), and each fresh visit takes
@@ -30,7 +30,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -56,7 +55,7 @@ _ECHO = 100  # bytes of a URL whose words a page may echo
 _FEWEST_BARE = 5  # words outside of links that make a text to be recognised by
 
 # How many visits make a suspect, by level: wider shapes need more evidence.
-_ENOUGH = {"template": 12, "path": 20, "directory": 30, "segment": 30}
+_ENOUGH = {"template": 10, "path": 12, "directory": 16, "segment": 16}
 _SHARE_OF_BUDGET = 100  # and one in so many of the requests that are left
 
 
@@ -73,31 +72,36 @@ def own_words(main: MainText, url: str) -> MainText:
     return main
 
 
+Noted = tuple[int, int, int | None, int]
+
+
 class Finding(NamedTuple):
     """What was found of a visit: whether it was fresh among its like, whether its text repeats
-    another one's, and how many requests were left then (``None``: no limit)."""
+    another one's, how many requests were left then (``None``: no limit), and whether the page is a
+    copy of one on another host."""
 
     fresh: bool
     repeats: bool
     left: int | None
+    copied: bool = False
 
     @property
-    def noted(self) -> tuple[int, int, int | None] | None:
+    def noted(self) -> Noted | None:
         """What the log keeps of it: nothing where all was new."""
-        if self.fresh and not self.repeats:
+        if self.fresh and not self.repeats and not self.copied:
             return None
-        return int(self.fresh), int(self.repeats), self.left
+        return int(self.fresh), int(self.repeats), self.left, int(self.copied)
 
     @classmethod
-    def of(cls, noted: tuple[int, int, int | None] | None) -> Finding:
+    def of(cls, noted: Noted | None) -> Finding:
         """From what the log has kept."""
         if noted is None:
             return cls(True, False, None)
-        return cls(bool(noted[0]), bool(noted[1]), noted[2])
+        return cls(bool(noted[0]), bool(noted[1]), noted[2], bool(noted[3]))
 
 
 @dataclass(slots=True)
-class _Tally:
+class Tally:
     """Visits in all, one bit for each of the last ``_HISTORY`` (was it fresh?), and how many bits
     of a URL's hash must be 0 for it to be let through."""
 
@@ -126,10 +130,8 @@ class _Tally:
 class Staleness:
     """Keeps a tally for every shape visited."""
 
-    def __init__(self, allowed: Callable[[str], bool] = lambda url: False) -> None:
-        """``allowed`` says which URLs are no traps whatever is found."""
-        self._allowed = allowed
-        self._tallies: dict[str, _Tally] = {}
+    def __init__(self) -> None:
+        self._tallies: dict[str, Tally] = {}
         self._shares: dict[str, float] = {}  # of the shapes that yield less than they could
         self._suspects: dict[str, None] = {}  # shapes that are sampled
         self._read: dict[str, ShingleSet] = {}  # by place, last visited last
@@ -154,12 +156,12 @@ class Staleness:
 
     def _tally(self, shapes: Shapes, finding: Finding) -> None:
         for level, shape in shapes.levels():
-            tally = self._tallies.setdefault(shape, _Tally())
+            tally = self._tallies.setdefault(shape, Tally())
             fresh = not finding.repeats if level == "segment" else finding.fresh
             tally.add(fresh, enough(level, finding.left))
             self._note(shape, tally, level)
 
-    def _note(self, shape: str, tally: _Tally, level: str) -> None:
+    def _note(self, shape: str, tally: Tally, level: str) -> None:
         if tally.share < 1.0 and level != "segment":
             self._shares[shape] = tally.share
         else:
@@ -210,13 +212,10 @@ class Staleness:
     def verdict(self, url: str) -> str | None:
         """Why a URL is left out, or ``None`` where it is not."""
         why = growing(url)
-        if why is None and self._suspects:
-            why = self._suspicion(url)
-        return None if why is None or self._allowed(url) else why
-
-    def _suspicion(self, url: str) -> str | None:
+        if why is not None or not self._suspects:
+            return why
         for level, shape in shapes_of(url).levels():
-            if shape in self._suspects and not _is_sampled(url, self._tallies[shape].sampled):
+            if shape in self._suspects and not is_sampled(url, self._tallies[shape].sampled):
                 return f"{'repeats under' if level == 'segment' else 'nothing new at'} {shape}"
         return None
 
@@ -240,7 +239,7 @@ class Staleness:
         self._shares.clear()
         self._suspects.clear()
         for shape, (visits, bits, sampled, shared) in state["tallies"].items():
-            tally = self._tallies[shape] = _Tally(visits, bits, sampled)
+            tally = self._tallies[shape] = Tally(visits, bits, sampled)
             self._note(shape, tally, "template" if shared else "segment")
         self._read = {
             place: ShingleSet(np.frombuffer(base64.b64decode(read), dtype="<u4").tolist())
@@ -258,9 +257,9 @@ def enough(level: str, left: int | None) -> int:
     return max(_ENOUGH[level], most)
 
 
-def _is_sampled(url: str, bits: int) -> bool:
-    """Whether a URL is among those let through, of which each bit halves the number."""
-    hashed = hashlib.blake2b(url.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+def is_sampled(name: str, bits: int) -> bool:
+    """Whether a URL or a host is let through: of all of them, each bit halves the number."""
+    hashed = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(hashed, "big") >> (64 - bits) == 0
 
 

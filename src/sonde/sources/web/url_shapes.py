@@ -32,8 +32,8 @@ class Shapes(NamedTuple):
 
     @property
     def place(self) -> str:
-        """The widest shape below the first segment: where pages are alike."""
-        return self.directory or self.path or self.template
+        """Where what a page says is compared: its directory, or the root."""
+        return self.directory or self.path or self.segment
 
     def levels(self) -> list[tuple[str, str]]:
         """The shapes that there are, with the names of their levels."""

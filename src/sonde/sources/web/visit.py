@@ -51,6 +51,7 @@ class VisitAssembler:
         archive: Archive | None,
     ) -> None:
         self.scored = False  # since the scorer's state was last handed over
+        self.copied: bool | None = None  # whether the host visited last seems to be a copy
         self._settings = settings
         self._scorer = scorer
         self._crawl = crawl
@@ -102,7 +103,7 @@ class VisitAssembler:
         followed = twin is None or self._settings.duplicates != "skip"
         if followed and not (orders.nofollow and self._settings.nofollow):
             links = self._links(page, alphas, depth + 1, lease.number, now)
-        self._seen.add(url, lease.number, page.url, canonical, found)
+        self.copied = self._seen.add(url, lease.number, page.url, canonical, found)
         kept = not orders.noindex
         return PageVisit(
             score=beta,
