@@ -23,9 +23,8 @@ from sonde.crawling import Crawl, logbook
 from sonde.crawling.setup import resumed_run
 from sonde.errors import InputError, StoreError
 from sonde.explorer import Explorer
-from sonde.link_columns import LinkColumns, UrlPlace
 from sonde.protocols import Allowance
-from sonde.records import Failure, Link, Node, Outcome, Spend, Visit
+from sonde.records import Failure, Link, LinkColumns, Node, Outcome, Spend, UrlPlace, Visit
 from sonde.store.log import KEPT
 from sonde.store.reader import DATABASE, RunReader
 from sonde.store.run import Run

@@ -656,3 +656,35 @@ def test_cancelling_a_fetch_leaves_nothing_open() -> None:
                 await task
 
     run(body())
+
+
+def test_an_endless_row_of_interim_responses_is_ended() -> None:
+    async def handler(path: str, headers: dict[str, str], writer: asyncio.StreamWriter) -> None:
+        while not writer.is_closing():
+            writer.write(b"HTTP/1.1 100 Continue\r\n\r\n" * 100)
+            await writer.drain()
+
+    async def body() -> None:
+        async with serving(handler) as server, Client(OPEN) as client:
+            got = await fetched(client, server.url())
+            assert isinstance(got, FetchProblem)
+            assert (got.reason, got.requests) == ("bad-response", 1)
+            assert "interim" in got.detail
+
+    run(body())
+
+
+def test_a_few_interim_responses_are_nothing_special() -> None:
+    hints = b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n" * 20
+
+    async def body() -> None:
+        async with (
+            serving(fixed(hints + answer(b"here"))) as server,
+            Client(OPEN) as client,
+        ):
+            for _ in range(3):
+                got = await fetched(client, server.url())
+                assert isinstance(got, Response)
+                assert got.body == b"here"
+
+    run(body())

@@ -17,7 +17,7 @@ from typing import Any, Unpack
 
 from sonde.budgets import Budget
 from sonde.crawling.driver import Driver
-from sonde.crawling.events import Progress, Settled, Stopped
+from sonde.crawling.progress import Progress, Settled, Stopped
 from sonde.crawling.result import CrawlResult
 from sonde.crawling.settings import CrawlSettings, ResumeSettings
 from sonde.crawling.setup import Session, new_run, resumed_run
@@ -129,6 +129,8 @@ class Crawl:
                 session.hooks,
                 session.meter,
                 concurrency=session.settings.concurrency,
+                careful=run.unclean,
+                patience=float(session.settings.patience),
                 harvest_below=session.settings.harvest_below,
                 on_settled=self._heard,
             )

@@ -14,16 +14,19 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from sonde.crawling.events import Settled
 from sonde.crawling.logbook import Logbook
-from sonde.crawling.progress import ProgressMeter
+from sonde.crawling.patience import Patience
+from sonde.crawling.progress import ProgressMeter, Settled
 from sonde.crawling.source_hooks import SourceHooks
+from sonde.crawling.storable_outcome import storable_outcome
 from sonde.errors import SondeError, StoreError
-from sonde.records import Failure, Lease, Outcome, Skip, Spend, Visit
+from sonde.records import Failure, Group, Lease, Outcome, Skip, Spend, Visit
 from sonde.sources.facts import PageVisit
+from sonde.store.log import brought_by_group
+from sonde.system import check_descriptors, is_starved, no_descriptors
 
 _LOG = logging.getLogger("sonde.crawl")
 
@@ -32,11 +35,14 @@ _LONGEST_GROUPED = 0.02
 _TIME_CHARGED = 0.25  # seconds between two bookings of time
 _LOOK_AGAIN = 1.0
 
+FEW = 2
+"""Places to begin with after an unclean end."""
+
 
 class LeaseAllowance:
     """The allowance of one visit: its lease, and what it took."""
 
-    __slots__ = ("_driver", "began", "depth", "given", "lease", "received", "taken")
+    __slots__ = ("_driver", "began", "counted", "depth", "given", "lease", "received", "taken")
 
     def __init__(self, driver: Driver, lease: Lease, depth: int) -> None:
         self._driver = driver
@@ -44,13 +50,16 @@ class LeaseAllowance:
         self.depth = depth
         self.given = 1
         self.taken = 0
+        self.counted = False  # whether its source says what it sends
         self.received = 0
         self.began = 0.0
 
     def take(self) -> bool:
         """Take a request; the first one came with the lease, others are committed first."""
+        self.counted = True
         if self._driver.cutting:
             return False
+        check_descriptors()  # before it is charged: it could not leave
         if self.taken == self.given:
             if not self._driver.logbook.extend(self.lease):
                 return False
@@ -63,9 +72,21 @@ class LeaseAllowance:
         """So many bytes came back."""
         self.received += size
 
+    def spent(self) -> Spend:
+        """What a visit may have spent that is broken off: what it took, where its source counts;
+        else all that is held."""
+        held = self._driver.explorer.driver.held(self.lease)
+        if not self.counted:
+            return held
+        return Spend(requests=self.taken, bytes=held.bytes if self.taken else 0)
+
 
 class Driver:
-    """Drives one exploration to its end. ``on_settled`` hears of every lease, once it is safe."""
+    """Drives one exploration to its end. ``on_settled`` hears of every lease, once it is safe.
+
+    After an unclean end it is ``careful``: it begins with few places, and each outcome adds one. A
+    kill costs what is in flight, and one kill is seldom the only one.
+    """
 
     def __init__(
         self,
@@ -74,6 +95,8 @@ class Driver:
         meter: ProgressMeter,
         *,
         concurrency: int,
+        careful: bool = False,
+        patience: float = 0.0,
         harvest_below: float | None = None,
         on_settled: Callable[[Settled], None] = lambda settled: None,
     ) -> None:
@@ -83,6 +106,7 @@ class Driver:
         self.source = hooks.source
         self.pace = hooks.pace
         self.concurrency = concurrency
+        self._places = min(FEW, concurrency) if careful else concurrency
         self.harvest_below = harvest_below
         self.on_settled = on_settled
         self.meter = meter
@@ -93,6 +117,10 @@ class Driver:
         self._tasks: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
         self._error: BaseException | None = None
+        self.patience = Patience(patience, logbook.explorer, hooks.pace)
+        self.patience.recall(brought_by_group(logbook.run.database))
+        self._began = 0.0
+        self._first_lease = logbook.last_lease
         self._charged = 0.0
         self._committed = 0.0
 
@@ -128,7 +156,7 @@ class Driver:
 
     async def run(self) -> str:
         """Drive to the end; why it ended."""
-        self._charged = time.monotonic()
+        self._charged = self._began = time.monotonic()
         try:
             while True:
                 self._charge_time()
@@ -165,8 +193,7 @@ class Driver:
         if isinstance(self._error, StoreError):
             return  # nothing can be written: what is open is settled when the run is resumed
         for allowance in list(self._open.values()):  # cut before it began, or broken
-            held = self.explorer.driver.held(allowance.lease)
-            self._settle(allowance, Failure("interrupted", retry=True, spent=held), True)
+            self._settle(allowance, _interrupted(allowance), True)
         self.commit()
 
     def _fill(self) -> list[LeaseAllowance]:
@@ -174,9 +201,11 @@ class Driver:
         allowances: list[LeaseAllowance] = []
         if self.stopping:
             return allowances
-        free = self.concurrency - len(self._open)
+        free = self._places - len(self._open)
         while len(allowances) < free:
             ready = self.pace.ready(self.logbook.waiting)
+            if not self.logbook.again:
+                ready = self._worth_asking(ready)
             if ready is not None and not ready:
                 break
             lease = self.logbook.ask_again(ready) or self.logbook.ask(ready)
@@ -188,7 +217,15 @@ class Driver:
             allowance = LeaseAllowance(self, lease, self.logbook.depths[number])
             self._open[lease.number] = allowance
             allowances.append(allowance)
+            self.patience.asked()
         return allowances
+
+    def _worth_asking(self, ready: Collection[Group] | None) -> Collection[Group] | None:
+        """The groups to ask now of those that are ready; none, to wait for somebody better."""
+        now = time.monotonic()
+        asked = self.logbook.last_lease - self._first_lease
+        pace = (now - self._began) / max(1, asked)
+        return self.patience.offered(ready, self.logbook.waiting, now, pace)
 
     def _over(self) -> str | None:
         """Why nothing more can happen, now that nothing is in flight; ``None`` to go on."""
@@ -213,10 +250,11 @@ class Driver:
         """Until something happens, a host is ready, or the time is up."""
         now = time.monotonic()
         until = now + _LOOK_AGAIN
-        if len(self._open) < self.concurrency and not self.stopping:
+        if len(self._open) < self._places and not self.stopping:
             soonest = self.pace.next_time()
             if soonest is not None:
                 until = min(until, soonest)
+            until = min(until, max(now, self.patience.until()))
         left = self.explorer.driver.account.left("seconds")
         until = min(until, self._charged + left)
         try:
@@ -249,17 +287,21 @@ class Driver:
         interrupt = False
         try:
             outcome = await self.source.visit(allowance.lease.node, allowance)
+            outcome = storable_outcome(outcome)
             if self.hooks.forgotten is not None:
                 outcome = self.hooks.forgotten.left_out(outcome)
         except asyncio.CancelledError:
-            held = self.explorer.driver.held(allowance.lease)
-            outcome = Failure("interrupted", retry=True, spent=held)
+            outcome = _interrupted(allowance)
             interrupt = True
         except SondeError as error:
             self._error = self._error or error
             self._wake.set()
             return
-        except Exception:  # one page that nobody foresaw must not end a crawl of a million
+        except Exception as error:  # one page that nobody foresaw must not end a crawl of a million
+            if is_starved(error):  # nor is it the page's fault
+                self._error = self._error or no_descriptors()
+                self._wake.set()
+                return
             _LOG.exception("visit of %r failed", allowance.lease.node)
             outcome = Failure("error", spent=Spend(requests=allowance.taken))
         try:
@@ -280,6 +322,11 @@ class Driver:
                 outcome = replace(outcome, spent=spent)
         gain = self.logbook.tell(lease, outcome, seconds, interrupt=interrupt)
         del self._open[lease.number]
+        self._places = min(self._places + 1, self.concurrency)
+        if isinstance(outcome, Visit):
+            self.patience.took(seconds)
+        if not interrupt and not isinstance(outcome, Skip):
+            self.patience.brought(lease.group, lease.predicted, gain)
         facts = outcome.facts if isinstance(outcome, PageVisit) else None
         settled = Settled(
             lease=lease.number,
@@ -303,6 +350,10 @@ class Driver:
         recent = self.meter.add(settled)
         if self.harvest_below is not None and recent is not None and recent < self.harvest_below:
             self.stop("harvest")
+
+
+def _interrupted(allowance: LeaseAllowance) -> Failure:
+    return Failure("interrupted", retry=True, spent=allowance.spent())
 
 
 def _name(outcome: Outcome) -> str:

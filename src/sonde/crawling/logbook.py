@@ -21,9 +21,8 @@ from sonde.budgets import Budget
 from sonde.crawling.retelling import Entry, Nodes, Parts
 from sonde.errors import InputError
 from sonde.explorer import Explorer
-from sonde.link_columns import LinkColumns
 from sonde.protocols import DROPPED, LEASED, VISITED, WAITING
-from sonde.records import Failure, Group, Lease, Link, Node, Outcome, Spend, Visit
+from sonde.records import Failure, Group, Lease, Link, LinkColumns, Node, Outcome, Spend, Visit
 from sonde.sources.facts import PageFacts, PageVisit
 from sonde.store.log import (
     Arrays,
@@ -38,6 +37,7 @@ from sonde.store.log import (
     units_of,
 )
 from sonde.store.run import Run
+from sonde.whole_text import is_whole
 
 _MOST_DEEP = 65_535
 _NOWHERE = (None, None)
@@ -102,6 +102,8 @@ class Logbook:
         for node, group in seeds:
             if not isinstance(node, str):
                 raise InputError(f"a run keeps nodes as text; {node!r} is not")
+            if not is_whole(node):
+                raise InputError(f"a node's name is text in Unicode; {node!r:.200} is not")
             if self.driver.number_of(node) is not None:
                 continue
             number = self.driver.known

@@ -178,6 +178,9 @@ class Settings:
     longest_delay: float | str = _setting(
         60.0, _HOW, "hosts that ask for more are put off", "T", changeable=True, duration=True
     )
+    patience: float | str = _setting(
+        5.0, _HOW, "wait for a better host than is ready", "T", changeable=True, duration=True
+    )
     concurrency: int = _setting(
         32, _HOW, "requests in flight at most", "N", changeable=True, least=1, **_ENGINE
     )
@@ -318,6 +321,7 @@ class ResumeSettings(TypedDict, total=False):
     allow: Sequence[str]
     delay: float
     longest_delay: float | str
+    patience: float | str
     concurrency: int
     per_host: int
     retries: int

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from sonde.budgets import Budget
-from sonde.crawling.events import Settled
 from sonde.crawling.keeper import RunArchive, RunKeeper
 from sonde.crawling.logbook import Logbook, LogbookView
-from sonde.crawling.progress import ProgressMeter
+from sonde.crawling.progress import ProgressMeter, Settled
 from sonde.crawling.retelling import explorer_of
 from sonde.crawling.settings import (
     HEAD,
@@ -24,7 +23,7 @@ from sonde.crawling.settings import (
     spelt_out,
 )
 from sonde.crawling.source_hooks import SourceHooks
-from sonde.errors import InputError
+from sonde.errors import InputError, SondeError
 from sonde.net.client_settings import ClientSettings, client_settings
 from sonde.protocols import Keeper, Source
 from sonde.records import Failure, Lease, Spend
@@ -36,7 +35,10 @@ from sonde.sources.kinds import Chosen, CustomKind, chosen, kind_named
 from sonde.sources.options import as_data, read_options
 from sonde.sources.pseudonyms import HiddenKeeper, Pseudonymous, Pseudonyms, make_key
 from sonde.store.forgetting import Forgotten
+from sonde.store.log import interruptions
 from sonde.store.run import Run
+
+_MOST_INTERRUPTIONS = 4
 
 
 @dataclass(frozen=True)
@@ -174,10 +176,19 @@ class Session:
 
     def settle_interrupted(self, leases: list[Lease]) -> None:
         """What was in flight when the run was killed: it may have left, so it is spent. Its nodes
-        are leased again first."""
+        are leased again first; one that was in flight whenever the run ended is given up, as it may
+        be what ends it."""
         logbook, explorer = self.logbook, self.logbook.explorer
+        before = interruptions(self.run.database)
         for lease in leases:
             held = explorer.driver.held(lease)
+            number = explorer.driver.number_of(lease.node)
+            if before.get(number, 0) >= _MOST_INTERRUPTIONS:
+                logbook.tell(lease, Failure("crashed", spent=held))
+                self.meter.add(
+                    Settled(lease.number, lease.node, "failure", "crashed", requests=held.requests)
+                )
+                continue
             logbook.tell(lease, Failure("interrupted", retry=True, spent=held), interrupt=True)
             self.meter.add(Settled(lease.number, lease.node, "interrupt", requests=held.requests))
             logbook.again.append(lease)
@@ -258,6 +269,12 @@ def resumed_run(
         run.journal.meta("stop", None)
         run.journal.commit()
         return session
+    except SondeError:
+        run.close()
+        raise
+    except Exception as error:  # whatever a damaged run makes of what is read back from it
+        run.abandon()
+        raise InputError(f"{path}: the run is damaged: {error!r:.200}") from error
     except BaseException:
         run.close()
         raise

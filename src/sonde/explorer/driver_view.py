@@ -1,25 +1,73 @@
-"""The drivers' view of an exploration: numbers of nodes, a log told again, state saved."""
+"""The drivers' view of an exploration: numbers of nodes, a log told again, state saved.
+
+A snapshot holds what was learned, as named arrays, not what can be derived: bounds and shortlists
+are computed anew. What that is, each kernel declares: ``LEARNED`` names its numbers and arrays,
+``PARTS`` the kernels that it is made of. Names of nodes are not in it: whoever keeps them gives
+them back, in order of discovery.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from sonde.budgets import Account
 from sonde.errors import InputError
-from sonde.explorer import snapshot
 from sonde.explorer.exploration import Exploration, OpenLease
-from sonde.explorer.snapshot import Arrays
-from sonde.link_columns import LinkColumns
 from sonde.objectives import Count, Distinct, Sum
-from sonde.protocols import Register
-from sonde.records import ONE_REQUEST, Group, Lease, Node, Spend
+from sonde.protocols import Model, Register
+from sonde.records import ONE_REQUEST, Group, Lease, LinkColumns, Node, Spend
+
+Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
+"""Arrays of numbers by name."""
+
+
+def _captured(model: Model) -> dict[str, npt.NDArray[Any]] | None:
+    """What a model has learned, of which nothing is copied; ``None`` where a part of it is of a
+    kind that cannot be captured."""
+    arrays: dict[str, npt.NDArray[Any]] = {}
+    for place, kernel in _kernels(model):
+        names = _learned(kernel)
+        if names is None:
+            return None
+        for name in names:
+            arrays[f"{place}.{name}"] = np.asarray(getattr(kernel, name))
+    return arrays
+
+
+def _give_back(model: Model, arrays: Arrays) -> None:
+    """Bring a fresh model of the same making to what was captured. It goes on in these arrays."""
+    for place, kernel in _kernels(model):
+        for name in _learned(kernel) or ():
+            value = arrays[f"{place}.{name}"]
+            setattr(kernel, name, value if value.ndim else value.item())
+    for leaf in model.frontier.leaves:
+        leaf.catch_up()
+
+
+def _kernels(kernel: object, place: str = "model") -> Iterator[tuple[str, object]]:
+    """A kernel and all that it is made of, in an order that the estimator alone decides."""
+    yield place, kernel
+    for name in getattr(kernel, "PARTS", ()):
+        part = getattr(kernel, name)
+        if isinstance(part, list):
+            for number, each in enumerate(part):
+                yield from _kernels(each, f"{place}.{name}{number}")
+        else:
+            yield from _kernels(part, f"{place}.{name}")
+
+
+def _learned(kernel: object) -> tuple[str, ...] | None:
+    """What this very class declares; ``None`` where it does not, and cannot be captured."""
+    return vars(type(kernel)).get("LEARNED")
+
 
 FORM = 4
 """Raised whenever what a snapshot holds changes its shape."""
@@ -93,6 +141,24 @@ class DriverView:
         if quickness is not None and number is not None:
             quickness.heard(number, seconds)
 
+    # -- what can be expected ------------------------------------------------------------------
+
+    @property
+    def seeds_wait(self) -> bool:
+        """Whether seeds are still to be asked: they go before all else."""
+        return bool(self._state.seeds)
+
+    def expected(self, groups: Iterable[Group]) -> tuple[float, Group]:
+        """The highest estimate among the nodes of these groups, and the group it is in; not a
+        number where there is none. Nothing is leased."""
+        state = self._state
+        frontier = state.model.frontier
+        frontier.restrict(sorted(state.groups[group] for group in groups if group in state.groups))
+        slot = state.model.foreseen()
+        if slot < 0:
+            return math.nan, None
+        return state.model.predicted, state.group_of(int(frontier.row_node[slot]))
+
     # -- leases and the log --------------------------------------------------------------------
 
     @property
@@ -148,7 +214,7 @@ class DriverView:
             name is None or isinstance(name, str | int) for name in names
         ):
             return None
-        arrays = snapshot.captured(state.model)
+        arrays = _captured(state.model)
         if arrays is None:
             return None
         seen = state.objective.seen if isinstance(state.objective, Distinct) else ()
@@ -194,7 +260,7 @@ class DriverView:
             raise InputError(
                 f"the snapshot was taken with {facts['estimator']}, not {state.estimator}"
             )
-        snapshot.give_back(state.model, arrays)
+        _give_back(state.model, arrays)
         state.register.number_all(list(islice(nodes, facts["nodes"])))
         for group in facts["groups"]:
             state.group_number(group)

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from types import TracebackType
+from typing import Any
 
 import aiohttp
 from aiohttp import ClientRequest, ClientResponse, hdrs
@@ -41,6 +42,7 @@ Wanted = Callable[[str], bool]
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _SECRET_HEADERS = frozenset(("authorization", "proxy-authorization", "cookie"))
 _CHUNK = 65_536
+_MOST_INTERIM = 32
 _HOP_BODY = 65_536  # as much of a redirect's body is read: enough to keep the connection
 
 
@@ -52,8 +54,13 @@ class _TooSlow(Exception):
     """The body came at less than the least rate."""
 
 
+class _Interim(aiohttp.ClientError):
+    """More interim responses (100 Continue and the like) than anybody sends."""
+
+
 class _ConnectedResponse(ClientResponse):
-    """Remembers the peer, because a short answer's connection is gone before one can ask."""
+    """Remembers the peer, because a short answer's connection is gone before one can ask, and
+    waits for no end of interim responses."""
 
     peer = ""
 
@@ -61,7 +68,23 @@ class _ConnectedResponse(ClientResponse):
         transport = connection.transport
         peer = transport.get_extra_info("peername") if transport is not None else None
         self.peer = str(peer[0]) if peer else ""
-        return await super().start(connection)
+        protocol: Any = connection.protocol
+        if protocol is None:
+            return await super().start(connection)
+        read, heads = protocol.read, 0
+
+        async def counted() -> Any:
+            nonlocal heads
+            heads += 1
+            if heads > _MOST_INTERIM:
+                raise _Interim(f"more than {_MOST_INTERIM} interim responses")
+            return await read()
+
+        protocol.read = counted
+        try:
+            return await super().start(connection)
+        finally:
+            del protocol.read
 
 
 class FetchTally:

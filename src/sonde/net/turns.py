@@ -55,8 +55,15 @@ class Turns:
             self._serve(now)
         chosen = [group for group in ready if waiting.get(group)]
         if self._opening or self.hosts.closed:
-            return [group for group in chosen if not self._shut(group)]
+            return self.hosts.offered(group for group in chosen if not self._shut(group))
+        chosen = self.hosts.offered(chosen)
         return None if len(chosen) == len(waiting) else chosen
+
+    def soon(self, waiting: Mapping[Group, int], within: float) -> dict[Group, float]:
+        """The hosts with nodes waiting that may be asked within so many seconds, and in how many
+        (see ``crawling.patience``)."""
+        found = self.hosts.soon(time.monotonic(), within)
+        return {group: wait for group, wait in found if waiting.get(group)}
 
     def _shut(self, group: str) -> bool:
         host = self.hosts.get(group)

@@ -33,8 +33,7 @@ import numpy.typing as npt
 import zstandard
 
 from sonde.kernels.model.significance import packed
-from sonde.link_columns import UrlPlace
-from sonde.records import Spend
+from sonde.records import Spend, UrlPlace
 
 Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
 """What a part of a run is captured as."""
@@ -137,6 +136,29 @@ def open_leases(database: sqlite3.Connection) -> list[LeaseRow]:
         " ORDER BY number"
     )
     return list(map(LeaseRow._make, found))
+
+
+def brought_by_group(
+    database: sqlite3.Connection,
+) -> Iterator[tuple[str, int, float, float]]:
+    """How often each group was visited or failed on a prediction, what the predictions came to,
+    and what came."""
+    return iter(
+        database.execute(
+            "SELECT host, count(*), sum(max(predicted, 0.0)), sum(coalesce(gain, 0.0))"
+            " FROM leases JOIN nodes ON nodes.number = leases.node"
+            " WHERE outcome IN ('visit', 'failure') AND predicted IS NOT NULL"
+            " GROUP BY host ORDER BY min(leases.number)"
+        ).fetchall()
+    )
+
+
+def interruptions(database: sqlite3.Connection) -> dict[int | None, int]:
+    """How often nodes were in flight when the run ended, by their numbers."""
+    found = database.execute(
+        "SELECT node, count(*) FROM leases WHERE outcome = 'interrupt' GROUP BY node"
+    )
+    return dict(found.fetchall())
 
 
 # -- texts -----------------------------------------------------------------------------------------

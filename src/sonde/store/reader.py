@@ -13,14 +13,13 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
 
 from sonde.errors import InputError
 from sonde.store.log import Arrays, checkpoints
-from sonde.store.schema import VERSION, wrong_version
+from sonde.store.schema import TABLES_THERE, VERSION, check_tables, wrong_version
 
 DATABASE = "run.sqlite"
 PAGES = "pages"
@@ -72,6 +71,9 @@ class RunReader:
         version = self.count("PRAGMA user_version")
         if version != VERSION:
             raise wrong_version(self.folder, version)
+        check_tables(self._path, {str(name) for (name,) in self.rows(TABLES_THERE)})
+        if not isinstance(self.meta("config"), dict):
+            raise InputError(f"{self._path}: damaged: it does not say what it was made for")
 
     def _damaged(self, error: sqlite3.Error) -> InputError:
         return InputError(f"{self._path}: cannot be read: {error}")
@@ -110,8 +112,8 @@ class RunReader:
             return None
         try:
             return json.loads(found[0])
-        except ValueError:
-            return found[0]
+        except (TypeError, ValueError):
+            raise InputError(f"{self._path}: damaged: what it says of {key} is not JSON") from None
 
     @property
     def stop(self) -> str | None:
@@ -130,12 +132,7 @@ class RunReader:
     def __enter__(self) -> RunReader:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -35,6 +35,7 @@ else:
 
 TERMS = 6
 FAIR_SHARE = 20.0
+TINY = 1e-12
 ROUNDS = 4  # of Newton's method, from the prior
 
 
@@ -178,7 +179,8 @@ class Forecast(Signal):
                 total = moments[i, j] + (self.prior if i == j else 0.0)
                 for k in range(j):
                     total -= self.factor[i, k] * self.factor[j, k]
-                self.factor[i, j] = sqrt(total) if i == j else total / self.factor[j, j]
+                # Rounding may leave less than nothing where the prior is next to nothing.
+                self.factor[i, j] = sqrt(max(total, TINY)) if i == j else total / self.factor[j, j]
         for i in range(TERMS):
             total = target[i]
             for j in range(TERMS):

@@ -47,6 +47,7 @@ class Web(Kind[NoOptions]):
         "allow",
         "delay",
         "longest_delay",
+        "patience",
         "per_host",
         "renderer",
         "lookup",

@@ -29,7 +29,7 @@ from sonde.net.robots import RobotsRecord
 from sonde.net.url_patterns import UrlPatterns
 from sonde.net.urls import group_of, host_of
 from sonde.protocols import Keeper, KeptPage, VisitAllowance
-from sonde.records import Failure, Node, Outcome, Skip, Spend
+from sonde.records import Failure, Node, Outcome, Skip, Spend, Visit
 from sonde.scorers.document import Scorer
 from sonde.sources.context import Archive, SourceContext, SourceSettings
 from sonde.sources.main_text import MainText, Sites
@@ -109,9 +109,6 @@ class WebAccess:
         self.hosts = Hosts(
             delay=settings.delay,
             connections=settings.per_host,
-            # Many names behind one address are one server to be polite to.
-            ip_delay=settings.delay,
-            ip_connections=settings.per_host,
             rate=settings.rate,
             host_budget=settings.host_budget,
             domain_budget=settings.domain_budget,
