@@ -124,8 +124,8 @@ Value: TypeAlias = str | int | float | bytes | None
 
 
 class KeptPage(NamedTuple):
-    """What a run has kept of a page that was visited. ``fresh`` is what the source said of it;
-    ``archived`` the place of its response in the archive, if it is there."""
+    """What a run has kept of a page that was visited. ``score`` and ``fresh`` are what the
+    source said of it; ``archived`` the place of its response in the archive, if it is there."""
 
     node: str
     lease: int
@@ -134,6 +134,7 @@ class KeptPage(NamedTuple):
     fingerprint: int
     canonical: str | None
     flags: str
+    score: float
     fresh: bool
     archived: str | None
 
@@ -159,6 +160,10 @@ class Keeper(Protocol):
 
     def write(self, table: str, rows: Sequence[Sequence[Value]], /) -> None:
         """Write rows to such a table with the next commit; one with the same key is replaced."""
+        ...
+
+    def clear(self, table: str) -> None:
+        """Take all rows out of such a table with the next commit, also those not yet written."""
         ...
 
     def visits(self) -> Iterator[tuple[Node, Visit]]:
@@ -279,6 +284,8 @@ class Links(Protocol):
     """The links of visits, as far as something needs them."""
 
     wordy: bool
+    remember: bool
+    beta: Floats
 
     def append(
         self, targets: Sequence[int], alphas: Sequence[float], words: Sequence[bytes]

@@ -15,8 +15,10 @@ from sonde.store.warc import WarcWriter
 from sonde.store.warcreader import Archived, read_archived
 
 _PAGES = """
-SELECT url, pages.lease, final_url, status, fingerprint, canonical, flags, log.data, warc
-FROM log JOIN pages ON pages.lease = log.lease JOIN nodes ON nodes.number = pages.node
+SELECT url, pages.lease, final_url, status, fingerprint, canonical, flags,
+    coalesce(told_score, score), log.data, warc
+FROM log JOIN pages ON pages.lease = log.lease JOIN leases ON leases.number = log.lease
+JOIN nodes ON nodes.number = pages.node
 WHERE log.kind = 'settle' ORDER BY log.seq
 """
 _RETRIED = """
@@ -35,6 +37,7 @@ class RunKeeper:
         for name, columns in tables.items():
             run.declare(name, columns)
         self.write = run.journal.extend
+        self.clear = run.journal.clear
         self.commit = run.journal.commit
 
     def recalled(self, part: str) -> bytes | None:
@@ -61,12 +64,15 @@ class RunKeeper:
             mark,
             canonical,
             flags,
+            score,
             data,
             warc,
         ) in self._run.database.execute(_PAGES):
             fresh = json.loads(data).get("fresh", True) if data else True
             mark &= 0xFFFFFFFFFFFFFFFF
-            yield KeptPage(url, lease, final_url, status, mark, canonical, flags, fresh, warc)
+            yield KeptPage(
+                url, lease, final_url, status, mark, canonical, flags, score, fresh, warc
+            )
 
     def text(self, lease: int) -> str | None:
         row = self._run.database.execute(

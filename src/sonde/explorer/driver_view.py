@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from itertools import islice
@@ -16,10 +17,11 @@ from sonde.errors import InputError
 from sonde.explorer import snapshot
 from sonde.explorer.exploration import Exploration, OpenLease
 from sonde.explorer.snapshot import Arrays
+from sonde.kernels.model.frontier import FIRST_VISIT
 from sonde.link_columns import LinkColumns
 from sonde.objectives import Count, Distinct, Sum
 from sonde.protocols import Register
-from sonde.records import ONE_REQUEST, Group, Lease, Node, Spend
+from sonde.records import ONE_REQUEST, Group, Lease, Node, Spend, Visit
 
 FORM = 4
 """Raised whenever what a snapshot holds changes its shape."""
@@ -124,6 +126,29 @@ class DriverView:
         state.account.held = state.account.held + hold
         state.leases = max(state.leases, lease.number)
         state.open[lease.number] = OpenLease(number, hold, lease.arm, features)
+
+    def correct(self, node: Node, told: float, score: float) -> float | None:
+        """A visited node's score, told as one, is another. Where the objective is a sum or a count
+        its total changes, and what is given is the gain that the visit counts with now; any other
+        objective keeps what it was told.
+
+        The model reads the new score wherever it reads the scores of visited nodes from now on;
+        what it has learned or passed on by then stays as it is.
+        """
+        state = self._state
+        number = state.register.find(node)
+        visit = FIRST_VISIT - int(state.model.frontier.slot_of[number]) if number >= 0 else -1
+        if visit < 0:
+            raise InputError(f"{node!r} was not visited: its score cannot be corrected")
+        if not 0 <= score < math.inf:
+            raise InputError(f"visit of {node!r}: scores must be finite numbers of 0 or more")
+        if state.model.links.remember:
+            state.model.links.beta[visit] = score
+        if not isinstance(state.objective, Sum | Count):
+            return None
+        before, now = (state.objective.gain(node, Visit(each)) for each in (told, score))
+        state.total += now - before
+        return now
 
     @property
     def dice(self) -> tuple[int, int, int, int]:

@@ -6,7 +6,7 @@ for this shape only, and know nothing of the Web.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 
@@ -68,10 +68,21 @@ class LearningScorer(Scorer, Protocol):
     """A scorer that learns from what it scored. Its state is plain JSON data.
 
     Scoring the same documents in the same order, or restoring the state, gives the same scorer.
+    ``rescore`` gives the beta of a document that was scored before and has another main text now:
+    it learns nothing. A learning scorer without it is not asked again.
     """
 
     def state(self) -> dict[str, Any]: ...
     def restore(self, state: dict[str, Any], /) -> None: ...
+
+
+def rescored(scorer: Scorer, document: Document, told: float) -> float:
+    """The beta of a document that was scored before, when its main text has changed since; `told`
+    where the scorer cannot say."""
+    again: Callable[[Document], float] | None = getattr(scorer, "rescore", None)
+    if again is not None:
+        return again(document)
+    return told if hasattr(scorer, "state") else scorer.score(document).beta
 
 
 def texts_of(document: Document) -> list[str]:

@@ -30,15 +30,16 @@ from sonde.net.robots import RobotsRecord
 from sonde.net.turns import Turns
 from sonde.net.urls import group_of, host_of
 from sonde.protocols import Keeper, KeptPage, VisitAllowance
-from sonde.records import Failure, Node, Outcome, Skip, Spend, Visit
+from sonde.records import Failure, Node, Outcome, Skip, Spend
 from sonde.scorers.document import Scorer
 from sonde.sources.context import Archive, SourceContext, SourceSettings
-from sonde.sources.main_text import Sites
+from sonde.sources.facts import PageVisit
 from sonde.sources.page import Page, plain_page, read_page
 from sonde.sources.web import pdf
 from sonde.sources.web.duplicates import Duplicates
 from sonde.sources.web.feeds import Feed, is_feed, read_feed
 from sonde.sources.web.gate import Scope, UrlGate
+from sonde.sources.web.known_sites import KnownSites
 from sonde.sources.web.traps import TrapDetector
 from sonde.sources.web.visit import VisitAssembler
 
@@ -60,7 +61,7 @@ FEEDS = frozenset(
 )
 
 _LONG = 0.1  # seconds
-_KEPT_EVERY = 20_000  # pages: reading the words of so many again takes a while
+_KEPT_EVERY = 5_000  # pages: reading so many again takes a few seconds
 
 
 def read_response(response: Response) -> Page | Feed | Failure:
@@ -126,7 +127,7 @@ class WebAccess:
         self.scope = Scope.of(settings, starts)
         self.traps = TrapDetector()
         self.duplicates = Duplicates()
-        self.sites = Sites()
+        self.sites = KnownSites(keeper)
 
     def recall(self) -> None:
         """Take in what the run knows of hosts, robots.txt and sites."""
@@ -140,26 +141,27 @@ class WebAccess:
 
     def _recall_sites(self) -> None:
         """Observe the run's pages again, in the order of the log. What places had said is in what
-        was kept last; of later pages it is read again from what the run has of them. Where it has
-        neither pages nor text, a place may once more seem fresh."""
+        was kept last; of later pages it is read again from what the run has of them."""
         kept = self._keeper.recalled("traps")
         if kept is not None:
             state = json.loads(zlib.decompress(kept))
             self._kept = state["pages"]
             self.traps.restore(state["traps"])
+        self.sites.recall()
         for page in self._keeper.pages():
             if "feed" in page.flags.split():
                 continue
             self.pages += 1
             self.duplicates.visited(page.node, page.final_url, page.canonical, page.fingerprint)
             if self.pages > self._kept:
-                self.traps.told(page.final_url, page.fresh, self._content_of(page))
+                again = self.sites.learn_again(page, self._archived)
+                content = None if again is None else again[0].content
+                self.traps.told(page.final_url, page.fresh, content)
 
-    def _content_of(self, page: KeptPage) -> str | None:
-        """What a page said, from what the run has kept of it; ``None`` for nothing."""
-        text = self._keeper.text(page.lease)
-        if text is not None or page.archived is None or self.archive is None:
-            return text
+    def _archived(self, page: KeptPage) -> Page | None:
+        """A page as the archive has it; ``None`` where it has not."""
+        if page.archived is None or self.archive is None:
+            return None
         try:
             archived = self.archive.read(page.archived)
             body, _ = unpack(
@@ -178,7 +180,7 @@ class WebAccess:
                 media_type=kind.partition(";")[0].strip().lower(),
             )
         )
-        return found.content if isinstance(found, Page) else None
+        return found if isinstance(found, Page) else None
 
     def _keep_robots(self, answer: FetchOutcome, record: RobotsRecord | None) -> None:
         self.store(answer)
@@ -203,6 +205,7 @@ class WebAccess:
         state = {"pages": self.pages, "traps": self.traps.state()}
         self._keeper.keep("traps", zlib.compress(json.dumps(state).encode(), 1))
         self._kept = self.pages
+        self.sites.keep()
 
     async def close(self) -> None:
         """Close connections."""
@@ -305,10 +308,12 @@ class WebSource:
             found, began = page or Failure("unreadable"), time.monotonic()
         else:
             found = read_response(answer)
+        rendered = False
         if isinstance(found, Page) and found.needs_script and self._renderer is not None:
+            rendered = True
             found = await self._rendered(self._renderer, answer, found)
             began = time.monotonic()
-        outcome = self._assembled(allowance, answer, found)
+        outcome = self._assembled(allowance, answer, found, rendered)
         took = time.monotonic() - began
         if took > _LONG:  # a huge page is no fault of the servers that were asked meanwhile
             access.client.forgive(took)
@@ -325,14 +330,23 @@ class WebSource:
         return Failure(problem.reason, retry, Spend(requests=problem.requests))
 
     def _assembled(
-        self, allowance: VisitAllowance, response: Response, found: Page | Feed | Failure
+        self,
+        allowance: VisitAllowance,
+        response: Response,
+        found: Page | Feed | Failure,
+        rendered: bool,
     ) -> Outcome:
         lease, depth, now = allowance.lease, allowance.depth, time.time()
         if isinstance(found, Feed):
             return self._assembler.feed(lease, depth, response, found, now)
         if isinstance(found, Page):
             outcome = self._assembler.visit(lease, depth, response, found, now)
-            self.access.pages += isinstance(outcome, Visit)
+            if isinstance(outcome, PageVisit):
+                self.access.pages += 1
+                facts = outcome.facts
+                assert facts is not None
+                if (facts.warc is None or rendered) and "noindex" not in facts.flags.split():
+                    self.access.sites.unkept(lease.number, found)
             return outcome
         return found
 

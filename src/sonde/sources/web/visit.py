@@ -19,14 +19,15 @@ from sonde.net.robots import Directives, directives
 from sonde.net.urls import group_of
 from sonde.protocols import VISITED, CrawlView
 from sonde.records import Lease, Link, Outcome, Skip
-from sonde.scorers.document import Scorer
+from sonde.scorers.document import Scorer, rescored
 from sonde.sources.context import Archive, SourceSettings
-from sonde.sources.facts import PageFacts, PageVisit
-from sonde.sources.main_text import Sites
+from sonde.sources.facts import Correction, PageFacts, PageVisit
+from sonde.sources.main_text import HeldPage, pack_spans
 from sonde.sources.page import Page, PageLink
 from sonde.sources.web.duplicates import Duplicates, simhash
 from sonde.sources.web.feeds import Feed
 from sonde.sources.web.gate import UrlGate
+from sonde.sources.web.known_sites import KnownSites
 from sonde.sources.web.traps import TrapDetector
 from sonde.url_measures import places
 
@@ -49,7 +50,7 @@ class VisitAssembler:
         gate: UrlGate,
         traps: TrapDetector,
         duplicates: Duplicates,
-        sites: Sites,
+        sites: KnownSites,
         archive: Archive | None,
     ) -> None:
         self.scored = False  # since the scorer's state was last handed over
@@ -84,7 +85,7 @@ class VisitAssembler:
         orders, tag = _NO_ORDERS, response.headers.get("X-Robots-Tag", "")
         if page.robots or tag:
             orders = directives(page.robots) | directives(tag)
-        page, main = self._sites.judge(page)
+        page, _ = self._sites.judge(page, learn=not orders.noindex)
         beta, alphas = self._scorer.score(page)
         self.scored = True
         mark = simhash(page.content)
@@ -105,6 +106,8 @@ class VisitAssembler:
             links = self._links(page, alphas, depth + 1, lease.number, now)
         self._duplicates.visited(url, page.url, canonical, mark)
         kept = not orders.noindex
+        told = None if "near-duplicate" in flags else beta
+        held = self._sites.hold(HeldPage(lease.number, url, page, told)) if kept else []
         return PageVisit(
             score=beta,
             links=links,
@@ -121,10 +124,24 @@ class VisitAssembler:
                 rtt=response.rtt,
                 canonical=canonical,
                 flags=" ".join(flags),
+                main=pack_spans(page.main) if kept else None,
                 text=page.content if kept and self._text else None,
                 warc=self._archived(response) if kept else None,
                 fresh=fresh,
             ),
+            corrections=[self._corrected(each) for each in held],
+        )
+
+    def _corrected(self, held: HeldPage) -> Correction:
+        """One of a host's first pages, now that the host is known."""
+        told = held.score or 0.0
+        return Correction(
+            held.lease,
+            held.node,
+            told,
+            told if held.score is None else rescored(self._scorer, held.page, told),
+            pack_spans(held.page.main),
+            held.page.content if self._text else None,
         )
 
     def feed(self, lease: Lease, depth: int, response: Response, feed: Feed, now: float) -> Outcome:
