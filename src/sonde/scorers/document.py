@@ -58,31 +58,35 @@ class Scores(NamedTuple):
 class Scorer(Protocol):
     """One call scores a document and all its links, in their order. All scores are >= 0.
 
-    One call rather than two, because most scorers look at the text once for both.
+    One call rather than two, because most scorers look at the text once for both. A scorer that has
+    ``rescore`` is asked once more for the beta of a document whose main text has changed since.
     """
 
     def score(self, document: Document, /) -> Scores: ...
+
+
+class Rescorer(Scorer, Protocol):
+    """A scorer that can say what a document is worth that it has scored before, without learning
+    anything from it a second time. It is asked without the document's links."""
+
+    def rescore(self, document: Document, /) -> float: ...
 
 
 class LearningScorer(Scorer, Protocol):
     """A scorer that learns from what it scored. Its state is plain JSON data.
 
     Scoring the same documents in the same order, or restoring the state, gives the same scorer.
-    ``rescore`` gives the beta of a document that was scored before and has another main text now:
-    it learns nothing. A learning scorer without it is not asked again.
     """
 
     def state(self) -> dict[str, Any]: ...
     def restore(self, state: dict[str, Any], /) -> None: ...
 
 
-def rescored(scorer: Scorer, document: Document, told: float) -> float:
+def rescored(scorer: Scorer | Rescorer, document: Document, told: float) -> float:
     """The beta of a document that was scored before, when its main text has changed since; `told`
     where the scorer cannot say."""
     again: Callable[[Document], float] | None = getattr(scorer, "rescore", None)
-    if again is not None:
-        return again(document)
-    return told if hasattr(scorer, "state") else scorer.score(document).beta
+    return told if again is None else again(document)
 
 
 def texts_of(document: Document) -> list[str]:
