@@ -27,8 +27,7 @@ from machine import describe
 from sonde.authority import Curve, TimeGraph, Tracker, compare, compare_tracking, indegrees
 from sonde.authority.curves import DYNAMIC, STATIC, draw
 from sonde.authority.discovery import NAMES
-from sonde.authority.ranking import most_cited
-from sonde.authority.start import largest_component
+from sonde.authority.ranking import largest_component, most_cited
 from sonde.authority.tracking import DAY, EXPANSIONS, RECRAWLS
 from sonde.sources.graph import Graph
 

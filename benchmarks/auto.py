@@ -21,8 +21,7 @@ from sonde.lab.experiments.experiment import Experiment, conduct
 from sonde.lab.experiments.lead import entrants
 from sonde.lab.protocol import Protocol, fit
 from sonde.lab.report import Report
-from sonde.lab.results import Results
-from sonde.lab.statistics import geometric, mean
+from sonde.lab.results import Results, geometric, mean
 from sonde.simulation import simulate
 from sonde.sources.graph import Graph
 

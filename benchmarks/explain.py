@@ -23,8 +23,7 @@ from machine import describe
 from sonde.crawling.logbook import Logbook
 from sonde.crawling.retelling import explorer_of
 from sonde.crawling.settings import Settings
-from sonde.link_columns import LinkColumns
-from sonde.records import Spend
+from sonde.records import LinkColumns, Spend
 from sonde.sources.facts import PageFacts, PageVisit
 from sonde.store.reader import RunReader, trace
 from sonde.store.run import Run

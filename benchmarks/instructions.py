@@ -63,7 +63,7 @@ def work() -> list[Callable[[], object]]:
     from sonde.authority.discovery import find
     from sonde.authority.timegraph import TimeGraph
     from sonde.authority.tracking import Tracker, track
-    from sonde.data.wiki.wikitext import plain
+    from sonde.data.wiki.wikipages import plain
     from sonde.lab.bounds import bound
     from sonde.link_words import link_words
     from sonde.scorers.keywords import KeywordMatcher

@@ -32,7 +32,7 @@ from sonde.cli.lab_gossip import row
 from sonde.crawling import Crawl, Interview, Settled, Stopped
 from sonde.lab.gossip import compare_forms
 from sonde.peers import Peer, SharedFolder, gossip
-from sonde.peers.share import WIDTH
+from sonde.peers.query import WIDTH
 from sonde.scorers import log_count
 from sonde.simulation import draw_seeds
 from sonde.sources.graph import Graph, topical

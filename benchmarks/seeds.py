@@ -30,7 +30,7 @@ import numpy as np
 
 from sonde.kernels.graphs import coverage as kernel
 from sonde.seeds import LinkNetwork, select
-from sonde.seeds.comparison_report import markdown
+from sonde.seeds.comparison import markdown
 
 K, HOPS, DEPTH = 50, 5, 2
 # Side by side the median counts, of at least three runs and as many as fill a second: single runs

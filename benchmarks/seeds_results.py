@@ -18,8 +18,14 @@ import numpy as np
 import seeds_sites
 
 from sonde.seeds import Comparison, ComparisonPlan, Method, compare
-from sonde.seeds.comparison import OBJECTIVES
-from sonde.seeds.comparison_report import TITLES, anatomy_table, draw, improvement_table, markdown
+from sonde.seeds.comparison import (
+    OBJECTIVES,
+    TITLES,
+    anatomy_table,
+    draw,
+    improvement_table,
+    markdown,
+)
 from sonde.seeds.methods import ALL
 
 MARK = "<!-- measured: all below is written by benchmarks/seeds_results.py -->"

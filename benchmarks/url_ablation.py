@@ -33,7 +33,7 @@ import numpy as np
 
 from sonde.cli import main as sonde
 from sonde.crawling import crawl
-from sonde.lab.statistics import Mean, mean
+from sonde.lab.results import Mean, mean
 from sonde.metrics import hits_and_backtracks
 from sonde.net.urls import domain_of
 from sonde.simulation import simulate

@@ -243,9 +243,8 @@ def known_urls(count: int) -> None:
     has words of its own, as many as there can be."""
     from sonde.crawling.logbook import Logbook
     from sonde.explorer import Explorer
-    from sonde.link_columns import LinkColumns
     from sonde.link_words import link_words
-    from sonde.records import Spend, Visit
+    from sonde.records import LinkColumns, Spend, Visit
     from sonde.store.run import Run
 
     with tempfile.TemporaryDirectory() as folder:

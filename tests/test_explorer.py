@@ -16,9 +16,8 @@ import sonde
 from exactness import reference
 from exactness.test_sequences import graph_of, worlds
 from sonde.explorer import driver_view
-from sonde.link_columns import LinkColumns, UrlPlace
 from sonde.protocols import Floats
-from sonde.records import Failure, Lease, Link, Skip, Spend, Visit
+from sonde.records import Failure, Lease, Link, LinkColumns, Skip, Spend, UrlPlace, Visit
 from sonde.simulation import recorded_visits
 from sonde.store.forgetting import Forgotten
 

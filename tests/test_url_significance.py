@@ -12,10 +12,9 @@ import pytest
 import sonde
 from sonde.errors import EstimatorError, SpecError
 from sonde.estimators import UrlSignificance, estimator_from
-from sonde.link_columns import LinkColumns, UrlPlace
 from sonde.link_words import link_words
 from sonde.protocols import Floats
-from sonde.records import Failure, Link, Visit
+from sonde.records import Failure, Link, LinkColumns, UrlPlace, Visit
 from sonde.testing import check_estimator
 
 A, B = "http://s.example/a/", "http://s.example/b/"

@@ -30,7 +30,6 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from multiprocessing.connection import Connection, wait
-from types import TracebackType
 from typing import Any, Generic, NoReturn, TypeVar
 
 from sonde.errors import SondeError
@@ -136,12 +135,7 @@ class _Pool(Generic[Task, Result]):
     def __enter__(self) -> _Pool[Task, Result]:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stack.close()
 
     def give(self, place: int, task: Task) -> None:

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from sonde.link_columns import UrlPlace
-from sonde.records import Group, Lease, Node, Outcome, Visit
+from sonde.records import Group, Lease, Node, Outcome, UrlPlace, Visit
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 """An array of doubles."""
@@ -29,11 +28,9 @@ class CustomEstimator(Protocol):
 
     def predict(self, features: Floats) -> Floats:
         """One finite prediction for each row of `features`."""
-        ...
 
     def learn(self, features: Floats, gain: float) -> None:
         """A node that had these features when it was asked has brought this gain."""
-        ...
 
 
 @runtime_checkable
@@ -42,11 +39,9 @@ class Objective(Protocol):
 
     def gain(self, node: Node, visit: Visit) -> float:
         """What this visit would add to the visits so far (never negative)."""
-        ...
 
     def add(self, node: Node, visit: Visit) -> None:
         """Count this visit in."""
-        ...
 
 
 class Allowance(Protocol):
@@ -57,11 +52,9 @@ class Allowance(Protocol):
 
         Once this returns ``True`` the request counts as spent, whatever becomes of it.
         """
-        ...
 
     def receive(self, size: int) -> None:
         """So many bytes came back."""
-        ...
 
 
 class VisitAllowance(Allowance, Protocol):
@@ -70,12 +63,10 @@ class VisitAllowance(Allowance, Protocol):
     @property
     def lease(self) -> Lease:
         """The lease that the visit settles."""
-        ...
 
     @property
     def depth(self) -> int:
         """How many links the node is away from a seed."""
-        ...
 
 
 @runtime_checkable
@@ -88,7 +79,6 @@ class Source(Protocol):
         A source that calls ``allowance.take()`` is charged for what it took; for one that never
         does, the outcome's own ``spent`` counts, which may not exceed the one request held.
         """
-        ...
 
 
 class Pace(Protocol):
@@ -100,23 +90,18 @@ class Pace(Protocol):
     @property
     def closed(self) -> Mapping[Group, str]:
         """Groups that are not asked any more, and why."""
-        ...
 
     def know(self, group: Group) -> None:
         """A group that nodes wait for, told once."""
-        ...
 
     def ready(self, waiting: dict[Group, int]) -> Collection[Group] | None:
         """The groups that may be asked now, of those with nodes waiting; ``None`` for all."""
-        ...
 
     def reserve(self, group: Group) -> None:
         """A lease was given for this group."""
-        ...
 
     def next_time(self) -> float | None:
         """When to look again (on the monotonic clock), if nothing happens before."""
-        ...
 
 
 Value: TypeAlias = str | int | float | bytes | None
@@ -144,23 +129,18 @@ class Keeper(Protocol):
 
     def recalled(self, part: str) -> bytes | None:
         """What was last kept under this name; ``None`` in a run where nothing was."""
-        ...
 
     def keep(self, part: str, state: bytes) -> None:
         """Keep this from the next commit on, in place of what was kept before."""
-        ...
 
     def commit(self) -> None:
         """Make safe now what was kept: before something is sent that rests on it."""
-        ...
 
     def rows(self, table: str) -> Iterator[tuple[Value, ...]]:
         """All rows of a table that the kind of source declares."""
-        ...
 
     def write(self, table: str, rows: Sequence[Sequence[Value]], /) -> None:
         """Write rows to such a table with the next commit; one with the same key is replaced."""
-        ...
 
     def clear(self, table: str) -> None:
         """Take all rows out of such a table with the next commit, also those not yet written."""
@@ -168,19 +148,15 @@ class Keeper(Protocol):
 
     def visits(self) -> Iterator[tuple[Node, Visit]]:
         """What was visited before, in the order of the log."""
-        ...
 
     def pages(self) -> Iterator[KeptPage]:
         """What was kept of the pages visited before, in the order of the log."""
-        ...
 
     def text(self, lease: int) -> str | None:
         """The text that was kept of a page; ``None`` for none."""
-        ...
 
     def retried(self) -> Iterator[tuple[str, int]]:
         """Nodes that failed and went back to the frontier, and how often."""
-        ...
 
 
 WAITING, LEASED, VISITED, DROPPED = range(4)
@@ -193,39 +169,31 @@ class CrawlView(Protocol):
     @property
     def register(self) -> Register:
         """All nodes seen so far, by number."""
-        ...
 
     @property
     def status(self) -> bytearray:
         """What became of each node, by number: ``WAITING`` and so on."""
-        ...
 
     @property
     def reads_words(self) -> bool:
         """Whether the model reads the words of links."""
-        ...
 
     @property
     def reads_urls(self) -> bool:
         """Whether the model reads the URLs of links."""
-        ...
 
     def number_of(self, node: Node, /) -> int | None:
         """The number of a node; ``None`` for one never seen."""
-        ...
 
     def became(self, node: Node, /) -> int | None:
         """What became of a node; ``None`` for one never seen."""
-        ...
 
     def refuse(self, node: str, reason: str, lease: int, /) -> None:
         """A node was seen on a visit and will not be put on the frontier; the first reason
         stays."""
-        ...
 
     def clock(self, lease: Lease, group: Group, seconds: float, /) -> None:
         """A request of a visit was answered after so many seconds by this group."""
-        ...
 
 
 # -- the engine: what the kernels of these names offer to explorer, estimators and simulation ----

@@ -25,14 +25,13 @@ from sonde.estimators import (
     estimator_from,
     load_kernels,
 )
-from sonde.estimators.features import reads_urls
+from sonde.estimators.builder import reads_urls
 from sonde.explorer import Explorer
 from sonde.kernels.graphs.harvest import followed
-from sonde.link_columns import LinkColumns
 from sonde.metrics import MeritSteps, judge
 from sonde.objectives import objective_from
 from sonde.protocols import CustomEstimator, Floats, Model, Numbers, Objective
-from sonde.records import Lease, Node, Visit
+from sonde.records import Lease, LinkColumns, Node, Visit
 from sonde.sources.graph import Graph
 from sonde.sources.graph.columns import NodeRecords, records_of
 from sonde.sources.graph.reachable import node_values, reachable

@@ -20,8 +20,8 @@ from functools import partial
 
 from sonde.errors import InputError
 from sonde.kernels.html.urls import basename_of, by_basename, measured
-from sonde.link_columns import UrlPlace
 from sonde.net.urls import domain_of, host_of, normalise
+from sonde.records import UrlPlace
 
 _NOWHERE = ""
 """The domain of names that are no URLs: they all live together."""

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from sonde import Explorer, Graph, Link, Visit, kernels
 from sonde.authority import DiscoveryMethod, compare, find, indegrees, most_cited, performance
 from sonde.authority.discovery import PATIENCE, Discovery, TwoStage
-from sonde.authority.ranking import highest
-from sonde.authority.start import largest_component
+from sonde.authority.ranking import highest, largest_component
 from sonde.errors import InputError, SpecError
 
 ENGINES = ("compiled", "python")

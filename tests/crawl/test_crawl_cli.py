@@ -147,12 +147,9 @@ def test_titles_cannot_write_to_the_terminal(
 
 
 MAIN = """
-import argparse, sys
-from sonde.cli import crawl
-parser = argparse.ArgumentParser()
-crawl.add_parser(parser.add_subparsers())
-args = parser.parse_args()
-sys.exit(args.run(args))
+import sys
+from sonde.cli import main
+sys.exit(main())
 """
 
 

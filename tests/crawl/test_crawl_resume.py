@@ -22,9 +22,8 @@ from sonde.crawling import Crawl, logbook
 from sonde.crawling.setup import resumed_run
 from sonde.errors import InputError, StoreError
 from sonde.explorer import Explorer
-from sonde.link_columns import LinkColumns, UrlPlace
 from sonde.protocols import Allowance
-from sonde.records import Failure, Link, Node, Outcome, Spend, Visit
+from sonde.records import Failure, Link, LinkColumns, Node, Outcome, Spend, UrlPlace, Visit
 from sonde.sources.web import source as web_source
 from sonde.sources.web.source import WebAccess
 from sonde.store.log import KEPT

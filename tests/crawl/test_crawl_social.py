@@ -23,7 +23,7 @@ from sonde.cli import main
 from sonde.crawling import Crawl
 from sonde.errors import InputError
 from sonde.scorers import log_count
-from sonde.sources.social.networks import MASTODON
+from sonde.sources.social.kind import MASTODON
 
 TOPIC = "health care"
 FAST: dict[str, Any] = {"topic": TOPIC, "allow_private": True, "contact": "tests@localhost"}

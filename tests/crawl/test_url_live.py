@@ -20,7 +20,7 @@ from aiohttp import web
 from crawl_sites import FAST, Site, html, prose
 
 from sonde.crawling import Crawl
-from sonde.estimators.features import with_ingredients
+from sonde.estimators.builder import with_ingredients
 from sonde.store.export import export_parquet
 from sonde.store.reader import RunReader
 

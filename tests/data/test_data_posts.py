@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from sonde.data import Recipe, build
 from sonde.data.posts.mentions import mentioned
-from sonde.data.timestamps import seconds_from
+from sonde.data.rowfiles import seconds_from
 from sonde.errors import InputError
 from sonde.sources.graph import Graph
 

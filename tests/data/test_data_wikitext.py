@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from wikitext_reference import plain as reference
 
 from sonde.data.wiki.titles import Resolver, Titles
-from sonde.data.wiki.wikitext import plain as plain_bytes
+from sonde.data.wiki.wikipages import plain as plain_bytes
 from sonde.kernels import load
 
 RESOLVER = Resolver(Titles({0: "", 2: "User", 6: "File", 14: "Category"}))
@@ -244,8 +244,8 @@ def test_compiled_and_uncompiled_agree(wikitext: str) -> None:
     expected = plain(wikitext)
     modules = load("python")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sonde.data.wiki.wikitext.kernel", modules.wikitext)
-        patch.setattr("sonde.data.wiki.wikitext.wikimarks", modules.wikimarks)
+        patch.setattr("sonde.data.wiki.wikipages.kernel", modules.wikitext)
+        patch.setattr("sonde.data.wiki.wikipages.wikimarks", modules.wikimarks)
         assert plain(wikitext) == expected
 
 

@@ -18,8 +18,8 @@ import pytest
 import sonde
 import sonde.crawling
 from docs.pages import ROOT, Block, blocks, commands, matches, pages, run_page
-from sonde import cli, crawling, explorer, link_columns, testing
-from sonde.crawling.events import STOPS
+from sonde import cli, crawling, explorer, records, testing
+from sonde.crawling.progress import STOPS
 from sonde.crawling.settings import Settings
 from sonde.net.exchange import REASONS
 from sonde.sources.social.description import read_description
@@ -112,7 +112,7 @@ def test_the_command_line_reference_is_up_to_date() -> None:
     assert page == reference.text(), "run: python docs/cli_reference.py"
 
 
-PUBLIC = (sonde, explorer, link_columns, crawling, testing)
+PUBLIC = (sonde, explorer, records, crawling, testing)
 """The rooms that docs/reference/api.md lists; others have pages of their own."""
 
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from sonde.explorer import Explorer
 from sonde.kernels.model import links
-from sonde.link_columns import LinkColumns
-from sonde.records import Failure, Node, Outcome
+from sonde.records import Failure, LinkColumns, Node, Outcome
 from sonde.simulation import recorded_visits
 from sonde.sources.graph import Graph
 from sonde.sources.graph.generate import topical

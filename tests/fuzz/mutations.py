@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sonde.data.recipe import Recipe, build
-from sonde.data.wiki.wikitext import plain
+from sonde.data.wiki.wikipages import plain
 from sonde.errors import InputError
 from sonde.link_words import link_words
 from sonde.net.urls import domain_of, group_of, host_of, normalise, origin_of

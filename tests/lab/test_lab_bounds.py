@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sonde.errors import InputError
-from sonde.lab.bounds import bound
-from sonde.lab.exact import exact
+from sonde.lab.bounds import bound, exact
 from sonde.simulation import simulate
 from sonde.sources.graph import Graph, topical
 from sonde.sources.graph.reachable import Reachable, node_values, reachable, within_hops

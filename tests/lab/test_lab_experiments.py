@@ -17,8 +17,7 @@ from sonde.lab.experiments import lead, precision, steering
 from sonde.lab.experiments.compare import compared, comparing
 from sonde.lab.experiments.experiment import Experiment, conduct
 from sonde.lab.protocol import Protocol, fingerprint, fit, marks
-from sonde.lab.results import Results
-from sonde.lab.statistics import geometric, mean, share
+from sonde.lab.results import Results, geometric, mean, share
 from sonde.lab.units import CrawlSpec, FinishedUnits, Unit
 from sonde.meter import UNITS, Shown
 from sonde.simulation import draw_seeds, follow, simulate

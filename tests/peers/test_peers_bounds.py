@@ -20,8 +20,7 @@ from sonde.crawling import Crawl, CrawlResult
 from sonde.lab.gossip import simulate_gossip
 from sonde.peers import Gossip, Peer, SharedFolder, gossip
 from sonde.peers import peer as peer_module
-from sonde.peers.query import KNOWN, MOST_SHARE, handed_query_from, recently_met
-from sonde.peers.share import Share, _parts
+from sonde.peers.query import KNOWN, MOST_SHARE, Share, _parts, handed_query_from, recently_met
 from sonde.peers.shared_folder import promise
 from sonde.sources.graph import Graph, topical
 from sonde.sources.peers.messages import (

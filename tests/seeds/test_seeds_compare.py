@@ -13,8 +13,15 @@ import seeds_reference as reference
 from sonde.errors import InputError
 from sonde.extras import scipy
 from sonde.seeds import ComparisonPlan, Method, compare, covered_by, select
-from sonde.seeds.comparison import DRAWS, Anatomy, ComparedSite, Comparison
-from sonde.seeds.comparison_report import anatomy_table, draw, improvement_table
+from sonde.seeds.comparison import (
+    DRAWS,
+    Anatomy,
+    ComparedSite,
+    Comparison,
+    anatomy_table,
+    draw,
+    improvement_table,
+)
 
 # Two loops that hang together one way, a page above them and a page apart.
 TANGLED = [[1], [2], [0, 3], [4], [3], [0], []]

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from sonde.errors import GraphError, InputError, SpecError
 from sonde.seeds import Amounts, LinkNetwork, Method, covered_by, select
-from sonde.seeds.baselines import pagerank
 from sonde.seeds.coverage import Coverage
 from sonde.seeds.methods import ALL, NAMES
+from sonde.seeds.weights import pagerank
 
 # 0 links to four pages, 1 to three of those four, 2 to two pages that nobody else links to.
 HUB, COPY, OTHER = 0, 1, 2

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from sonde import link_words as words_module
 from sonde.kernels.text import link_words as text_kernel
-from sonde.link_columns import LinkColumns
 from sonde.link_words import MOST, link_words, page_words, words_of
-from sonde.records import Visit
+from sonde.records import LinkColumns, Visit
 from sonde.simulation import recorded_visits, simulate
 from sonde.sources.graph import Graph
 from uncompiled import uncompiled

@@ -21,7 +21,6 @@ import pytest
 from store_runs import told_again
 
 from sonde import cli
-from sonde.cli import explain, export, show
 from sonde.crawling import Crawl, CrawlResult
 from sonde.crawling.retelling import moments
 from sonde.errors import InputError
@@ -125,11 +124,7 @@ def folder(result: CrawlResult) -> Path:
 
 
 def command(*arguments: str) -> int:
-    parser = cli.Parser()
-    commands = parser.add_subparsers(parser_class=cli.Parser)
-    for module in (show, explain, export):
-        module.add_parser(commands)
-    args = parser.parse_args(arguments)
+    args = cli.parser(("show", "explain", "export")).parse_args(arguments)
     status: int = args.run(args)
     return status
 

@@ -9,7 +9,7 @@ import pytest
 from store_runs import make_run, url
 
 from sonde.cli import main
-from sonde.seeds.from_run import known_of
+from sonde.seeds.known_graph import known_of
 from sonde.store.reader import RunReader
 
 

@@ -13,8 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from sonde.audit.folder_order import FAIRLY, WELL
-from sonde.audit.measuring import SiteAudit
+from sonde.audit.measuring import FAIRLY, WELL, SiteAudit
 
 _COLOURS = ("#3b7dd8", "#d97706", "#2e9e5b", "#d6455d", "#8b63c7", "#7a8290")
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 480, 250, 60, 20, 34, 42

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sonde.authority.discovery import DiscoveryMethod, LinkArrays, find, performance
-from sonde.authority.start import largest_component
+from sonde.authority.ranking import largest_component
 from sonde.authority.timegraph import TimeGraph
 from sonde.authority.tracking import DAY, Tracker, track
 from sonde.figures import label_axes, line_style, new_figure, save

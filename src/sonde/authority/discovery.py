@@ -33,8 +33,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sonde import kernels
-from sonde.authority.ranking import Nodes, highest, most_cited, share
-from sonde.authority.start import start_node
+from sonde.authority.ranking import Nodes, highest, most_cited, share, start_node
 from sonde.errors import InputError, SpecError
 from sonde.protocols import Floats
 

@@ -19,8 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sonde import kernels
-from sonde.authority.ranking import most_cited
-from sonde.authority.start import start_node
+from sonde.authority.ranking import most_cited, start_node
 from sonde.authority.timegraph import TimeGraph
 from sonde.durations import seconds_from
 from sonde.errors import InputError, SpecError

@@ -1,11 +1,10 @@
 """The command line: one file a command.
 
-A command module offers ``add_parser(commands)``, which adds its sub-parser (with an example in
-the help) and sets ``run``, a function from parsed arguments to an exit status. A module is imported
-when its command is given, and what it needs with it. Results go to
-standard output, progress and notices to standard error. An ``InputError`` from anywhere below is
-printed as one line and ends with status 2; Ctrl-C, where a command has no better answer to it, ends
-with one line and status 130.
+A command module offers ``add_options(parser)`` and ``run``, a function from parsed arguments to an
+exit status; its docstring is what ``--help`` says, examples included. A module is imported when its
+command is given, and what it needs with it. Results go to standard output, progress and notices to
+standard error. An ``InputError`` from anywhere below is printed as one line and ends with status 2;
+Ctrl-C, where a command has no better answer to it, ends with one line and status 130.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -55,14 +54,32 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
-class Commands:
-    """Where a command module adds its parser; what it is good for is in ``COMMANDS``."""
+def told_by(docstring: str | None) -> dict[str, Any]:
+    """What a parser says of itself: a docstring's first paragraph, and below the options the
+    rest."""
+    from inspect import cleandoc
 
-    def __init__(self, top: argparse.ArgumentParser) -> None:
-        self._parsers = top.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
+    about, _, examples = cleandoc(docstring or "").partition("\n\n")
+    about = about.rpartition("``: ")[2]
+    return {
+        "description": about[:1].upper() + about[1:],
+        "epilog": examples or None,
+        "formatter_class": argparse.RawDescriptionHelpFormatter,
+    }
 
-    def add_parser(self, name: str, **settings: Any) -> argparse.ArgumentParser:
-        return self._parsers.add_parser(name, **{**settings, "help": COMMANDS[name]})
+
+def subcommand(
+    parsers: Any, name: str, run: Callable[[argparse.Namespace], int], docstring: str | None = None
+) -> argparse.ArgumentParser:
+    """The parser of a command below a command, told by a docstring: by that of `run` unless
+    another is given."""
+    told = told_by(docstring or run.__doc__)
+    about = " ".join(told["description"].split()).removesuffix(".")
+    parser: argparse.ArgumentParser = parsers.add_parser(
+        name, help=about[:1].lower() + about[1:], **told
+    )
+    parser.set_defaults(run=run)
+    return parser
 
 
 def parser(names: Iterable[str] = COMMANDS, *, whole: bool = True) -> argparse.ArgumentParser:
@@ -74,12 +91,15 @@ def parser(names: Iterable[str] = COMMANDS, *, whole: bool = True) -> argparse.A
         epilog="start here: sonde demo",
     )
     top.add_argument("--version", action="version", version=f"sonde {__version__}")
-    commands = Commands(top)
+    commands = top.add_subparsers(metavar="COMMAND", required=True)
     for name in names:
         if whole:
-            import_module(f"sonde.cli.{name}").add_parser(commands)
+            module = import_module(f"sonde.cli.{name}")
+            command = commands.add_parser(name, help=COMMANDS[name], **told_by(module.__doc__))
+            command.set_defaults(run=getattr(module, "run", None))
+            module.add_options(command)
         else:
-            commands.add_parser(name)
+            commands.add_parser(name, help=COMMANDS[name])
     return top
 
 

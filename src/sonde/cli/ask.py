@@ -1,4 +1,14 @@
-"""``sonde ask``: whom to contact next, and why."""
+"""``sonde ask``: say whom to contact next, and why: a crawl over people, or over anything that a
+program cannot fetch, one question at a time.
+
+examples:
+  sonde ask run/ --seeds "Ana,Bo" --budget 20    # begins a run, and names whom to contact first
+  sonde ask run/                                 # whom to contact next, or whose answer is missing
+  sonde ask run/ -n 3                            # three people at a time
+  sonde ask run/ --budget +10                    # ten more questions
+
+The answer is recorded by sonde tell. Until it is, asking again names the same person.
+"""
 
 from __future__ import annotations
 
@@ -10,36 +20,18 @@ import time
 from pathlib import Path
 from typing import Any
 
-from sonde.cli import Commands
 from sonde.cli._print import harmless, number
-from sonde.crawling.events import STOPS
 from sonde.crawling.interview import Interview
+from sonde.crawling.progress import STOPS
 from sonde.crawling.retelling import request_limit
 from sonde.errors import InputError
 from sonde.store.reader import DATABASE, Attempt, RunReader, title_of, trace
 from sonde.store.summary import RANKED, totals
 
-_EPILOG = """examples:
-  sonde ask run/ --seeds "Ana,Bo" --budget 20    # begins a run, and names whom to contact first
-  sonde ask run/                                 # whom to contact next, or whose answer is missing
-  sonde ask run/ -n 3                            # three people at a time
-  sonde ask run/ --budget +10                    # ten more questions
-
-The answer is recorded by sonde tell. Until it is, asking again names the same person.
-"""
-
 _BEGINNING = ("seeds", "estimator", "strategy", "objective", "seed")
 
 
-def add_parser(commands: Commands) -> None:
-    """Add ``sonde ask``."""
-    parser = commands.add_parser(
-        "ask",
-        description="Say whom to contact next, and why: a crawl over people, or over anything that"
-        " a program cannot fetch, one question at a time.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run_folder", metavar="run", type=Path, help="a run folder, or a new one")
     parser.add_argument("-n", "--count", type=int, default=1, help="ask so many at the same time")
     parser.add_argument("--budget", metavar="N", help="questions; +N later for so many more")
@@ -50,7 +42,6 @@ def add_parser(commands: Commands) -> None:
     begin.add_argument("--strategy", metavar="SPEC", help="greedy, or altered:q,zeta")
     begin.add_argument("--objective", metavar="NAME", help="sum, count or distinct")
     begin.add_argument("--seed", type=int, metavar="N", help="of the dice")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,4 +1,16 @@
-"""``sonde audit``: how well organised sites are for focused crawling."""
+"""``sonde audit``: poll some pages of sites, politely, and say how well organised they are for
+focused crawling.
+
+examples:
+  sonde audit https://docs.example.org --budget 100
+  sonde audit https://a.example https://b.example -o audit/     # side by side, with charts
+  sonde audit https://a.example --json
+
+Sites are polled one after the other, breadth first, each with the whole budget of requests.
+RFU, BFU: the share of a page's links with its own domain (folder), over the number of distinct
+domains (folders). Order of folders: 0 where links go to folders by chance, 1 where they all stay
+in their page's own.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +29,6 @@ from sonde.audit import Poll, SiteAudit, audit, polled
 from sonde.audit.audit_report import LEADER_HEADS, comparison, leader_rows, unread, write
 from sonde.audit.charts import short_names
 from sonde.audit.polling import checked
-from sonde.cli import Commands
 from sonde.cli._print import harmless, print_table
 from sonde.cli._progress import duration
 from sonde.cli._signals import heeding_signals
@@ -27,30 +38,11 @@ from sonde.errors import InputError
 from sonde.net.urls import group_of
 from sonde.store.atomic import new_folder
 
-_EPILOG = """examples:
-  sonde audit https://docs.example.org --budget 100
-  sonde audit https://a.example https://b.example -o audit/     # side by side, with charts
-  sonde audit https://a.example --json
-
-Sites are polled one after the other, breadth first, each with the whole budget of requests.
-RFU, BFU: the share of a page's links with its own domain (folder), over the number of distinct
-domains (folders). Order of folders: 0 where links go to folders by chance, 1 where they all stay
-in their page's own.
-"""
-
 _TICK = 0.25
 _SETTINGS = ("budget", "scope", "delay", "timeout", "contact", "allow_private")
 
 
-def add_parser(commands: Commands) -> None:
-    """Add ``sonde audit``."""
-    parser = commands.add_parser(
-        "audit",
-        description="Poll some pages of sites, politely, and say how well organised they are for"
-        " focused crawling.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("urls", nargs="+", metavar="URL", help="where each site starts")
     add("--budget", type=int, default=50, metavar="N", help="requests a site (default: 50)")
@@ -77,7 +69,6 @@ def add_parser(commands: Commands) -> None:
         action="store_true",
         help="also loopback and private addresses: for one's own network",
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,4 +1,11 @@
-"""``sonde authority``: find the most cited nodes of a recorded graph, or track them over time."""
+"""``sonde authority``: find or track the most cited nodes.
+
+examples:
+  sonde authority find graph/ --top 2000 --method crawl-gai --budget 20000 --json
+  sonde authority compare graph/ -o figures/
+  sonde authority simulate timegraph/ --top 500 --window 7d --expand crawl-gai --recrawl or \\
+      --rate 1000/d -o figures/
+"""
 
 from __future__ import annotations
 
@@ -24,63 +31,37 @@ from sonde.authority import (
 from sonde.authority.curves import DYNAMIC, STATIC, draw
 from sonde.authority.discovery import NAMES, DiscoveryMethod
 from sonde.authority.tracking import EXPANSIONS, RECRAWLS
-from sonde.cli import Commands
-from sonde.cli._parser import subcommand
+from sonde.cli import subcommand
 from sonde.cli._print import print_table
 from sonde.durations import seconds_from
 from sonde.errors import InputError
 from sonde.sources.graph import Graph
 
-_EXAMPLES = """examples:
-  sonde authority find graph/ --top 2000 --method crawl-gai --budget 20000 --json
-  sonde authority compare graph/ -o figures/
-  sonde authority simulate timegraph/ --top 500 --window 7d --expand crawl-gai --recrawl or \\
-      --rate 1000/d -o figures/
-"""
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    kinds = parser.add_subparsers(metavar="COMMAND", required=True)
+    _add_find(subcommand(kinds, "find", run_find))
+    _add_compare(subcommand(kinds, "compare", run_compare))
+    _add_simulate(subcommand(kinds, "simulate", run_simulate))
 
 
-def add_parser(commands: Commands) -> None:
-    """Add ``sonde authority`` with its three commands."""
-    authority = subcommand(commands, "authority", "find or track the most cited nodes", _EXAMPLES)
-    kinds = authority.add_subparsers(metavar="COMMAND", required=True, parser_class=type(authority))
-    _add_find(kinds)
-    _add_compare(kinds)
-    _add_simulate(kinds)
-
-
-def _add_find(kinds: Any) -> None:
-    parser = subcommand(
-        kinds,
-        "find",
-        "find the most cited nodes of a graph by crawling it",
-        "example:\n  sonde authority find graph/ --top 2000 --method crawl-gai --budget 20000"
-        " --json\n\nA line a node: its name and its apparent in-degree, the highest first.",
-    )
+def _add_find(parser: argparse.ArgumentParser) -> None:
     _add_static(parser)
     parser.add_argument(
         "--method", default="crawl-gai", help=f"{', '.join(NAMES)} (default: %(default)s)"
     )
     parser.add_argument("--start", metavar="NODE", help="where a crawl starts")
-    parser.set_defaults(run=run_find)
 
 
-def _add_compare(kinds: Any) -> None:
-    parser = subcommand(
-        kinds,
-        "compare",
-        "compare ways to find the most cited nodes",
-        "example:\n  sonde authority compare graph/ --methods crawl-gai,crawl-ai,sample-i"
-        " -o figures/",
-    )
+def _add_compare(parser: argparse.ArgumentParser) -> None:
     _add_static(parser)
     parser.add_argument(
         "--methods", default=",".join(NAMES), metavar="LIST", help="(default: %(default)s)"
     )
     _add_repeat(parser, 5)
-    parser.set_defaults(run=run_compare)
 
 
-def _add_static(parser: Any) -> None:
+def _add_static(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("graph", type=Path, help="a folder with nodes and edges")
     parser.add_argument(
         "--top", type=_count, metavar="K", help="nodes to find (default: a thousandth of all)"
@@ -91,16 +72,7 @@ def _add_static(parser: Any) -> None:
     _add_common(parser)
 
 
-def _add_simulate(kinds: Any) -> None:
-    parser = subcommand(
-        kinds,
-        "simulate",
-        "track the most cited nodes of a time graph",
-        "examples:\n  sonde authority simulate timegraph/ --top 500 --window 7d --expand crawl-gai"
-        " --recrawl or --rate 1000/d -o figures/\n  sonde authority simulate timegraph/ --recrawl"
-        " u,or,yr,yru,ldu,fresh,bandit\n\nA time graph is a graph folder whose edges have a column"
-        " of times.",
-    )
+def _add_simulate(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("graph", type=Path, help="a folder whose edges have times")
     add("--top", type=_count, default=500, metavar="K", help="nodes to track (default: 500)")
@@ -125,17 +97,16 @@ def _add_simulate(kinds: Any) -> None:
     add("--points", type=_count, default=100, metavar="N", help="measurements (default: 100)")
     _add_repeat(parser, 1)
     _add_common(parser)
-    parser.set_defaults(run=run_simulate)
 
 
-def _add_repeat(parser: Any, default: int) -> None:
+def _add_repeat(parser: argparse.ArgumentParser, default: int) -> None:
     parser.add_argument(
         "--repeat", type=_count, default=default, metavar="N", help="times (default: %(default)s)"
     )
     parser.add_argument("-o", "--output", type=Path, help="a folder for figures, SVG and PNG")
 
 
-def _add_common(parser: Any) -> None:
+def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="of everything random (default: 0)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -152,7 +123,13 @@ def _sizes(graph: Graph, args: argparse.Namespace) -> tuple[int, int]:
 
 
 def run_find(args: argparse.Namespace) -> int:
-    """Find, and print what the method names."""
+    """Find the most cited nodes of a graph by crawling it.
+
+    example:
+      sonde authority find graph/ --top 2000 --method crawl-gai --budget 20000 --json
+
+    A line a node: its name and its apparent in-degree, the highest first.
+    """
     method = DiscoveryMethod.parse(args.method)
     graph = Graph.load(args.graph)
     top, budget = _sizes(graph, args)
@@ -198,7 +175,11 @@ def _summary(found: Discovery, graph: Graph, budget: int) -> dict[str, Any]:
 
 
 def run_compare(args: argparse.Namespace) -> int:
-    """Compare methods, and print both measures along the way."""
+    """Compare ways to find the most cited nodes.
+
+    example:
+      sonde authority compare graph/ --methods crawl-gai,crawl-ai,sample-i -o figures/
+    """
     methods = [DiscoveryMethod.parse(text) for text in args.methods.split(",")]
     graph = Graph.load(args.graph)
     top, budget = _sizes(graph, args)
@@ -229,7 +210,15 @@ def run_compare(args: argparse.Namespace) -> int:
 
 
 def run_simulate(args: argparse.Namespace) -> int:
-    """Track in simulation, and print means over time."""
+    """Track the most cited nodes of a time graph.
+
+    examples:
+      sonde authority simulate timegraph/ --top 500 --window 7d --expand crawl-gai --recrawl or \\
+          --rate 1000/d -o figures/
+      sonde authority simulate timegraph/ --recrawl u,or,yr,yru,ldu,fresh,bandit
+
+    A time graph is a graph folder whose edges have a column of times.
+    """
     trackers = [
         Tracker(
             expand.strip(),

@@ -1,4 +1,7 @@
-"""``sonde budget``: how many requests a rate limit allows."""
+"""``sonde budget``: how many requests k per window d allow in a time T: n = k*T/d.
+
+example: sonde budget --requests 300 --per 15m --for 7d
+"""
 
 from __future__ import annotations
 
@@ -6,24 +9,16 @@ import argparse
 import json
 
 from sonde.budgets import planned_requests
-from sonde.cli import Commands
 from sonde.durations import seconds_from
 
 
-def add_parser(commands: Commands) -> None:
-    """Add ``sonde budget``."""
-    parser = commands.add_parser(
-        "budget",
-        description="How many requests k per window d allow in a time T: n = k*T/d.",
-        epilog="example: sonde budget --requests 300 --per 15m --for 7d",
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--requests", type=int, required=True, metavar="K", help="so many requests")
     parser.add_argument("--per", required=True, metavar="D", help="in each window, such as 15m")
     parser.add_argument(
         "--for", required=True, metavar="T", dest="duration", help="for so long, such as 7d"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

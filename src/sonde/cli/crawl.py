@@ -1,4 +1,16 @@
-"""``sonde crawl``: bring back the most relevant pages that a budget can buy."""
+"""``sonde crawl``: spend a budget of requests on the pages that promise most.
+
+examples:
+  sonde crawl https://a.example https://b.example/docs --topic "sea level" --budget 500 -o run/
+  sonde crawl --config crawl.toml -o run/
+  sonde crawl - --topic "tide gauge" --budget 500 -o run/ < seeds.tsv
+  sonde crawl run/ --resume --budget +500
+  sonde crawl https://a.example --topic "tide gauge" --requests 300 --per 15m --for 7d -o run/
+  sonde crawl SOURCE:PLACE NODE NODE --option NAME=VALUE --topic "tide gauge" --budget 500 -o run/
+
+A secret (password, cookie, token) is given as env:VARIABLE or file:PATH, and belongs to one host:
+  --auth "a.example me:env:PASSWORD"  --header "a.example X-Token: file:token"
+"""
 
 from __future__ import annotations
 
@@ -12,7 +24,6 @@ from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any
 
-from sonde.cli import Commands
 from sonde.cli._print import harmless
 from sonde.cli._progress import Display, display_for, duration
 from sonde.cli._signals import heeding_signals
@@ -27,18 +38,6 @@ from sonde.sources.options import as_data, texts_to_data
 from sonde.store import summary
 from sonde.store.reader import DATABASE, RunReader
 
-_EPILOG = """examples:
-  sonde crawl https://a.example https://b.example/docs --topic "sea level" --budget 500 -o run/
-  sonde crawl --config crawl.toml -o run/
-  sonde crawl - --topic "tide gauge" --budget 500 -o run/ < seeds.tsv
-  sonde crawl run/ --resume --budget +500
-  sonde crawl https://a.example --topic "tide gauge" --requests 300 --per 15m --for 7d -o run/
-  sonde crawl SOURCE:PLACE NODE NODE --option NAME=VALUE --topic "tide gauge" --budget 500 -o run/
-
-A secret (password, cookie, token) is given as env:VARIABLE or file:PATH, and belongs to one host:
-  --auth "a.example me:env:PASSWORD"  --header "a.example X-Token: file:token"
-"""
-
 _TICK = 0.25
 _SHOWN = 5
 _HINTS = {
@@ -47,14 +46,7 @@ _HINTS = {
 }
 
 
-def add_parser(commands: Commands) -> None:
-    """Add ``sonde crawl``."""
-    parser = commands.add_parser(
-        "crawl",
-        description="Spend a budget of requests on the pages that promise most.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
         "seeds",
@@ -77,7 +69,6 @@ def add_parser(commands: Commands) -> None:
     add("--json", action="store_true", help="print events, one JSON object a line")
 
     add_settings(parser)
-    parser.set_defaults(run=run)
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:

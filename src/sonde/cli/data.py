@@ -1,4 +1,11 @@
-"""``sonde data``: graph folders from raw material, and what the literature says of a graph."""
+"""``sonde data``: make graph folders from raw material, and describe them.
+
+examples:
+  sonde data build mediawiki dump.xml.bz2 --keyword jazz -o graph/
+  sonde data stats graph/
+
+sonde data build --help and sonde data stats --help say more.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +13,9 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sonde.cli import Commands
+from sonde.cli import subcommand
 from sonde.cli._print import harmless
 from sonde.errors import InputError
 
@@ -18,58 +25,16 @@ if TYPE_CHECKING:
 # The readers of pages, dumps and archives are imported where they are used: other commands, whose
 # parsers are made along with these, need not wait for them.
 
-_TOP = """examples:
-  sonde data build mediawiki dump.xml.bz2 --keyword jazz -o graph/
-  sonde data stats graph/
-
-sonde data build --help and sonde data stats --help say more.
-"""
-
-_BUILD = """examples:
-  sonde data build mediawiki dump.xml.bz2 --keyword jazz --keyword "sea level, tide" -o graphs/
-  sonde data build html pages.tar.xz --keyword physics --text -o graph/
-  sonde data build posts posts.jsonl.gz --keyword happy --columns author=user.screen_name -o graph/
-  sonde data build edges edges.tsv --nodes nodes.tsv --score column:happy --f -o graph/
-  sonde data build edges snap.txt.gz --columns source,target,time --time time --score in-degree
-
-kinds:
-  mediawiki  an XML export or dump (.xml, .bz2, .zst, ...): a node a page, an edge a wikilink
-  html       a folder, tar archive, WARC or WACZ file of pages: an edge a hyperlink
-  posts      messages (TSV, CSV, JSON lines, SNAP T/U/W): a node an account, an edge a mention
-  edges      an edge list: scores from a column, from in-degree, or drawn from a seed
-
-One keyword makes one graph folder; several make one each, inside the output folder.
-"""
-
 _KINDS = ("mediawiki", "html", "posts", "edges")
 
-_STATS = """example:
-  sonde data stats graph/
-  sonde data stats graphs/* --latex
-"""
 
-
-def add_parser(commands: Commands) -> None:
-    """Add ``sonde data build`` and ``sonde data stats``."""
-    parser = commands.add_parser(
-        "data",
-        description="Make graph folders from raw material, and describe them.",
-        epilog=_TOP,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(metavar="ACTION", required=True)
-    _add_build(actions)
-    _add_stats(actions)
+    _add_build(subcommand(actions, "build", run_build))
+    _add_stats(subcommand(actions, "stats", run_stats))
 
 
-def _add_build(actions: Any) -> None:
-    parser = actions.add_parser(
-        "build",
-        help="make a graph folder",
-        description="Make a graph folder out of a dump, pages, posts or an edge list.",
-        epilog=_BUILD,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def _add_build(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kind", choices=_KINDS, help="what the source is")
     parser.add_argument("source", type=Path, help="a file (html: or a folder)")
     parser.add_argument(
@@ -114,24 +79,14 @@ def _add_build(actions: Any) -> None:
     )
     parser.add_argument("--seed", type=int, help="edges: of --score topical (default: 0)")
     parser.add_argument("--share", type=float, help="edges: of nodes on the topic (default: 0.03)")
-    parser.set_defaults(run=run)
 
 
-def _add_stats(actions: Any) -> None:
-    parser = actions.add_parser(
-        "stats",
-        help="describe graphs",
-        description="Non-zero nodes and edges, correlations of the features with the scores, and"
-        " R² of the linear models.",
-        epilog=_STATS,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def _add_stats(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("graphs", type=Path, nargs="+", metavar="graph", help="graph folders")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--latex", action="store_true", help="LaTeX tables")
     form.add_argument("--json", action="store_true", help="one JSON object")
     form.add_argument("--csv", action="store_true", help="one row a value")
-    parser.set_defaults(run=run_stats)
 
 
 _OF_KIND = {
@@ -150,8 +105,24 @@ _OF_KIND = {
 }
 
 
-def run(args: argparse.Namespace) -> int:
-    """Build, and say what came of it."""
+def run_build(args: argparse.Namespace) -> int:
+    """Make a graph folder out of a dump, pages, posts or an edge list.
+
+    examples:
+      sonde data build mediawiki dump.xml.bz2 --keyword jazz --keyword "sea level, tide" -o graphs/
+      sonde data build html pages.tar.xz --keyword physics --text -o graph/
+      sonde data build posts posts.jsonl.gz --keyword happy --columns author=user.name -o graph/
+      sonde data build edges edges.tsv --nodes nodes.tsv --score column:happy --f -o graph/
+      sonde data build edges snap.txt.gz --columns source,target,time --time time --score in-degree
+
+    kinds:
+      mediawiki  an XML export or dump (.xml, .bz2, .zst, ...): a node a page, an edge a wikilink
+      html       a folder, tar archive, WARC or WACZ file of pages: an edge a hyperlink
+      posts      messages (TSV, CSV, JSON lines, SNAP T/U/W): a node an account, an edge a mention
+      edges      an edge list: scores from a column, from in-degree, or drawn from a seed
+
+    One keyword makes one graph folder; several make one each, inside the output folder.
+    """
     from sonde.data import build
 
     for option, kinds in _OF_KIND.items():
@@ -182,7 +153,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def run_stats(args: argparse.Namespace) -> int:
-    """Print the three tables."""
+    """Non-zero nodes and edges, correlations of the features with the scores, and R² of the linear
+    models.
+
+    example:
+      sonde data stats graph/
+      sonde data stats graphs/* --latex
+    """
     from sonde.data import describe
     from sonde.data.stats import as_csv, as_latex, as_text
 

@@ -1,4 +1,8 @@
-"""``sonde demo``: a crawl that needs no network, of this machine's own Python documentation."""
+"""``sonde demo``: serve the Python documentation on loopback, and crawl it for a topic.
+
+example:
+  sonde demo --topic "socket, network, http" --budget 150
+"""
 
 from __future__ import annotations
 
@@ -16,28 +20,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from sonde.cli import Commands
 from sonde.cli._print import harmless
 from sonde.crawling import CrawlResult, crawl
 from sonde.figures import harvest_chart
 
-_EPILOG = """example:
-  sonde demo --topic "socket, network, http" --budget 150
-"""
 
-
-def add_parser(commands: Commands) -> None:
-    """Add ``sonde demo``."""
-    parser = commands.add_parser(
-        "demo",
-        description="Serve the Python documentation on loopback, and crawl it for a topic.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--topic", default="socket, network, http, server, client")
     parser.add_argument("--budget", type=int, default=120, metavar="N")
     parser.add_argument("-o", "--output", metavar="RUN", help="where to keep the run")
-    parser.set_defaults(run=run)
 
 
 # To describe a module pydoc imports it, so only the standard library is served, without the

@@ -1,4 +1,8 @@
-"""``sonde doctor``: what is installed, what is missing, and what that means."""
+"""``sonde doctor``: say what is installed, what is missing, whether kernels are compiled, and what
+cannot be promised on this system.
+
+example: sonde doctor --json
+"""
 
 from __future__ import annotations
 
@@ -10,22 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import sonde
-from sonde.cli import Commands
 from sonde.system import weaknesses
 
 _NOT_FOR_USERS = ("bench", "dev", "docs", "test")
 
 
-def add_parser(commands: Commands) -> None:
-    """Add ``sonde doctor``."""
-    parser = commands.add_parser(
-        "doctor",
-        description="Say what is installed, what is missing, whether kernels are compiled, and what"
-        " cannot be promised on this system.",
-        epilog="example: sonde doctor --json",
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.set_defaults(run=run)
 
 
 def examine() -> dict[str, Any]:

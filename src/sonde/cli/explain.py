@@ -1,4 +1,11 @@
-"""``sonde explain``: why a page was fetched, or why not."""
+"""``sonde explain``: say why a page was fetched, or why not: what was predicted, by what, at which
+rank, what came and what it cost, and the pages that link to it. What the model thought earlier is
+computed by telling the run's log anew.
+
+examples:
+  sonde explain run/ https://docs.example.org/tides
+  sonde explain run/ https://docs.example.org/news --at 250    # before the 250th lease
+"""
 
 from __future__ import annotations
 
@@ -8,7 +15,6 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from sonde.cli import Commands
 from sonde.cli._print import amount, harmless, number, print_table
 from sonde.crawling.retelling import Moment, moments
 from sonde.errors import InputError, SpecError
@@ -16,11 +22,6 @@ from sonde.sources.kinds import kind_named, possible_names
 from sonde.store.log import position_of
 from sonde.store.reader import Attempt, RunReader, Trace, trace
 from sonde.store.summary import RANKED
-
-EXAMPLES = """examples:
-  sonde explain run/ https://docs.example.org/tides
-  sonde explain run/ https://docs.example.org/news --at 250    # before the 250th lease
-"""
 
 _REASONS = {
     "budget": "no budget was left for it",
@@ -30,16 +31,7 @@ _REASONS = {
 """What the reasons of the crawl itself mean; those of its source are the kind's."""
 
 
-def add_parser(commands: Commands) -> None:
-    """Add ``sonde explain``."""
-    parser = commands.add_parser(
-        "explain",
-        description="Say why a page was fetched, or why not: what was predicted, by what, at"
-        " which rank, what came and what it cost, and the pages that link to it. What the model"
-        " thought earlier is computed by telling the run's log anew.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run_folder", metavar="run", type=Path, help="a run folder")
     parser.add_argument("url", metavar="URL", help="the page")
     parser.add_argument("--at", type=int, metavar="LEASE", help="as seen before this lease")
@@ -49,7 +41,6 @@ def add_parser(commands: Commands) -> None:
         help="every change of opinion, also before the run's checkpoint: tells all of the log",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,4 +1,18 @@
-"""``sonde export``: a run for other programs."""
+"""``sonde export``: write a run for other programs. Also while the crawl is going on: what is
+exported then is the run as it stood when the export began.
+
+examples:
+  sonde export run/ --parquet tables/
+  sonde export run/ --jsonl pages.jsonl --markdown
+  sonde export run/ --wacz pages.wacz
+  sonde export run/ --graph graph/ && sonde simulate graph/ --random-seeds 1 --budget 100
+
+--parquet   visits, links, ledger (one row a request's lease) and not_taken (every URL that was
+            seen and not visited, with the reason)
+--jsonl     one object a page, with its main text; - for standard output
+--graph     nodes with scores and edges with link scores, for sonde simulate
+--wacz      the WARC files with an index and the list of pages, for replay tools
+"""
 
 from __future__ import annotations
 
@@ -9,7 +23,6 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
-from sonde.cli import Commands
 from sonde.errors import InputError
 from sonde.sources.web.markdown import text_of
 from sonde.store.export import (
@@ -23,29 +36,8 @@ from sonde.store.export import (
 from sonde.store.reader import RunReader
 from sonde.store.wacz import export_wacz
 
-EXAMPLES = """examples:
-  sonde export run/ --parquet tables/
-  sonde export run/ --jsonl pages.jsonl --markdown
-  sonde export run/ --wacz pages.wacz
-  sonde export run/ --graph graph/ && sonde simulate graph/ --random-seeds 1 --budget 100
 
---parquet   visits, links, ledger (one row a request's lease) and not_taken (every URL that was
-            seen and not visited, with the reason)
---jsonl     one object a page, with its main text; - for standard output
---graph     nodes with scores and edges with link scores, for sonde simulate
---wacz      the WARC files with an index and the list of pages, for replay tools
-"""
-
-
-def add_parser(commands: Commands) -> None:
-    """Add ``sonde export``."""
-    parser = commands.add_parser(
-        "export",
-        description="Write a run for other programs. Also while the crawl is going on: what is"
-        " exported then is the run as it stood when the export began.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run_folder", metavar="run", type=Path, help="a run folder")
     parser.add_argument("--parquet", type=Path, metavar="DIR", help="tables in a new folder")
     parser.add_argument(
@@ -61,7 +53,6 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument("--graph", type=Path, metavar="DIR", help="a new graph folder")
     parser.add_argument("--graphml", type=Path, metavar="FILE", help="the graph as GraphML")
     parser.add_argument("--wacz", type=Path, metavar="FILE", help="the pages as WACZ, for replay")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

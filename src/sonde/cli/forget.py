@@ -1,4 +1,9 @@
-"""``sonde forget``: remove a node from a run."""
+"""``sonde forget``: remove a node from a run: its name, its title, its text, the texts of others
+that have its name in them, and what its source kept of it. What was decided stays, under a number.
+A crawl that goes on leaves it out.
+
+example: sonde forget run/ alice@mastodon.example#1234
+"""
 
 from __future__ import annotations
 
@@ -6,27 +11,15 @@ import argparse
 import json
 from pathlib import Path
 
-from sonde.cli import Commands
 from sonde.sources.kinds import possible_names
 from sonde.store.forgetting import forget
 from sonde.store.reader import RunReader, trace
 
-_DESCRIPTION = """Remove a node from a run: its name, its title, its text, the texts of others that
-have its name in them, and what its source kept of it. What was decided stays, under a number. A
-crawl that goes on leaves it out."""
 
-
-def add_parser(commands: Commands) -> None:
-    """Add ``sonde forget``."""
-    parser = commands.add_parser(
-        "forget",
-        description=_DESCRIPTION,
-        epilog="example: sonde forget run/ alice@mastodon.example#1234",
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run_folder", metavar="run", type=Path, help="a run folder")
     parser.add_argument("node", metavar="NODE", help="as the run calls it; or by its own name")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

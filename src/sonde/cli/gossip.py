@@ -1,4 +1,13 @@
-"""``sonde gossip``: a query that peers pass on among themselves."""
+"""``sonde gossip``: let peers pass on a query among themselves, with a budget of messages.
+
+examples:
+  sonde gossip 127.0.0.1:7001 --topic "sea level, tide" --budget 40
+  sonde gossip 127.0.0.1:7001 127.0.0.1:7005 --topic tide --budget 100 --width 2 --json
+
+The budget counts messages, from peer to peer as well as from here. Each peer gets a share, and
+spends it on the neighbours that it expects most of. sonde crawl peers: ... is the other way: one
+explorer that asks every peer itself, keeps a run, and can be resumed.
+"""
 
 from __future__ import annotations
 
@@ -8,31 +17,14 @@ import json
 import sys
 from typing import Any
 
-from sonde.cli import Commands
 from sonde.cli._print import number, print_table
 from sonde.durations import seconds_from
 from sonde.errors import SpecError
 from sonde.peers import Gossip, gossip
-from sonde.peers.share import WIDTH
-
-_EPILOG = """examples:
-  sonde gossip 127.0.0.1:7001 --topic "sea level, tide" --budget 40
-  sonde gossip 127.0.0.1:7001 127.0.0.1:7005 --topic tide --budget 100 --width 2 --json
-
-The budget counts messages, from peer to peer as well as from here. Each peer gets a share, and
-spends it on the neighbours that it expects most of. sonde crawl peers: ... is the other way: one
-explorer that asks every peer itself, keeps a run, and can be resumed.
-"""
+from sonde.peers.query import WIDTH
 
 
-def add_parser(commands: Commands) -> None:
-    """Add ``sonde gossip``."""
-    parser = commands.add_parser(
-        "gossip",
-        description="Let peers pass on a query among themselves, with a budget of messages.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("seeds", nargs="+", metavar="PEER", help="whom to ask first")
     parser.add_argument("--topic", required=True, help="phrases separated by commas")
     parser.add_argument("--budget", type=int, required=True, metavar="N", help="messages in all")
@@ -49,7 +41,6 @@ def add_parser(commands: Commands) -> None:
     )
     parser.add_argument("--top", type=int, default=20, help="peers to print (default: %(default)s)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

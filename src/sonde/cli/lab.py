@@ -1,4 +1,11 @@
-"""``sonde lab``: published experiments, comparisons and bounds on recorded graphs."""
+"""``sonde lab``: experiments, comparisons and bounds on graphs.
+
+examples:
+  sonde lab run lead graph/ -o results/
+  sonde lab compare graph/ --estimators 'n,e,ne,auto' -o figures/
+  sonde lab bound graph/ --random-seeds 50 --budget 1000
+  sonde lab gossip overlay/ --estimators e,n --budget 300
+"""
 
 from __future__ import annotations
 
@@ -11,10 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sonde.cli import Commands
-from sonde.cli._parser import subcommand
+from sonde.cli import lab_gossip, subcommand
 from sonde.cli._print import print_table
-from sonde.cli.lab_gossip import add_gossip
 from sonde.errors import InputError
 from sonde.estimators import split_list
 from sonde.lab.bounds import bound
@@ -27,13 +32,6 @@ from sonde.protocols import Numbers
 from sonde.simulation import draw_seeds
 from sonde.sources.graph import Graph
 
-_EXAMPLES = """examples:
-  sonde lab run lead graph/ -o results/
-  sonde lab compare graph/ --estimators 'n,e,ne,auto' -o figures/
-  sonde lab bound graph/ --random-seeds 50 --budget 1000
-  sonde lab gossip overlay/ --estimators e,n --budget 300
-"""
-
 _EXPERIMENTS: dict[str, tuple[str, Protocol]] = {
     "steering": ("greedy against altered greedy, oracle scores", steering.STEERING),
     "refresh": ("the price of stale estimates, oracle scores", steering.REFRESH),
@@ -45,27 +43,19 @@ _EXPERIMENTS: dict[str, tuple[str, Protocol]] = {
 }
 
 
-def add_parser(commands: Commands) -> None:
-    """Add ``sonde lab`` with its four commands."""
-    lab = subcommand(commands, "lab", "experiments, comparisons and bounds on graphs", _EXAMPLES)
-    kinds = lab.add_subparsers(metavar="COMMAND", required=True, parser_class=type(lab))
-    _add_run(kinds)
-    _add_compare(kinds)
-    _add_bound(kinds)
-    add_gossip(kinds)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    kinds = parser.add_subparsers(metavar="COMMAND", required=True)
+    _add_run(subcommand(kinds, "run", run_experiment))
+    _add_compare(subcommand(kinds, "compare", run_compare))
+    _add_bound(subcommand(kinds, "bound", run_bound))
+    lab_gossip.add_options(subcommand(kinds, "gossip", lab_gossip.run, lab_gossip.__doc__))
 
 
-def _add_run(kinds: Any) -> None:
-    parser = subcommand(
-        kinds,
-        "run",
-        "run a published experiment",
-        "example:\n  sonde lab run refresh wiki/ mentions/ -o results/\n\n"
-        "Finished work is kept in the folder: the same command again goes on where it stopped.",
-    )
-    names = parser.add_subparsers(metavar="EXPERIMENT", required=True, parser_class=type(parser))
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    names = parser.add_subparsers(metavar="EXPERIMENT", required=True, dest="experiment")
     for name, (about, protocol) in _EXPERIMENTS.items():
-        one = subcommand(names, name, about, f"example:\n  sonde lab run {name} graph/ -o results/")
+        example = f"example:\n  sonde lab run {name} graph/ -o results/"
+        one = subcommand(names, name, run_experiment, f"{about}.\n\n{example}")
         _add_graphs(one, protocol)
         one.add_argument("-o", "--output", type=Path, required=True, help="the folder of results")
         one.add_argument("--no-figures", action="store_true", help="tables only")
@@ -86,32 +76,17 @@ def _add_run(kinds: Any) -> None:
         if name == "global":
             one.add_argument("--objective", choices=OBJECTIVES, default="sum")
             one.add_argument("--baseline", default="bfs", help="what scores 1 (default: bfs)")
-        one.set_defaults(run=partial(run, experiment=name))
 
 
-def _add_compare(kinds: Any) -> None:
-    parser = subcommand(
-        kinds,
-        "compare",
-        "compare estimators, paired over seed graphs",
-        "example:\n  sonde lab compare graph/ --estimators 'n,e,ne,auto' -o figures/"
-        "\n\nAn estimator of your own is @module.Class, found on the Python path.",
-    )
+def _add_compare(parser: argparse.ArgumentParser) -> None:
     _add_graphs(parser, COMPARE)
     parser.add_argument("--estimators", required=True, help="with commas between")
     parser.add_argument("--objective", choices=OBJECTIVES, default="sum")
     parser.add_argument("-o", "--output", type=Path, help="a folder for the table and the figure")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.set_defaults(run=run_compare)
 
 
-def _add_bound(kinds: Any) -> None:
-    parser = subcommand(
-        kinds,
-        "bound",
-        "bound the best crawl that is possible",
-        "example:\n  sonde lab bound graph/ --seeds a,b --budget 1000 --json",
-    )
+def _add_bound(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("graph", type=Path, help="a folder with nodes and edges")
     start = parser.add_mutually_exclusive_group(required=True)
     start.add_argument("--seeds", help="names with commas between")
@@ -132,10 +107,9 @@ def _add_bound(kinds: Any) -> None:
     )
     parser.add_argument("--seed", type=int, default=0, help="of random seeds (default: 0)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.set_defaults(run=run_bound)
 
 
-def _add_graphs(parser: Any, protocol: Protocol) -> None:
+def _add_graphs(parser: argparse.ArgumentParser, protocol: Protocol) -> None:
     parser.add_argument("graphs", type=Path, nargs="+", metavar="graph", help="graph folders")
     for option, default, about in (
         ("--sets", protocol.sets, "seed graphs on each graph"),
@@ -151,7 +125,9 @@ def _add_graphs(parser: Any, protocol: Protocol) -> None:
     parser.add_argument("--workers", type=int, help="processes (default: all cores)")
 
 
-def _add_list(parser: Any, option: str, default: Sequence[object], about: str) -> None:
+def _add_list(
+    parser: argparse.ArgumentParser, option: str, default: Sequence[object], about: str
+) -> None:
     parser.add_argument(
         option,
         default=",".join(map(str, default)),
@@ -160,9 +136,15 @@ def _add_list(parser: Any, option: str, default: Sequence[object], about: str) -
     )
 
 
-def run(args: argparse.Namespace, experiment: str) -> int:
-    """Run one experiment, and write what came of it."""
-    made = _experiment(args, experiment)
+def run_experiment(args: argparse.Namespace) -> int:
+    """Run a published experiment.
+
+    example:
+      sonde lab run refresh wiki/ mentions/ -o results/
+
+    Finished work is kept in the folder: the same command again goes on where it stopped.
+    """
+    made = _experiment(args, args.experiment)
     results = _conducted(args, made, args.output)
     if results is None:
         return 130
@@ -235,7 +217,13 @@ def _conducted(args: argparse.Namespace, experiment: Experiment, folder: Path | 
 
 
 def run_compare(args: argparse.Namespace) -> int:
-    """Compare estimators, and print the table and the verdict."""
+    """Compare estimators, paired over seed graphs.
+
+    example:
+      sonde lab compare graph/ --estimators 'n,e,ne,auto' -o figures/
+
+    An estimator of your own is @module.Class, found on the Python path.
+    """
     experiment = comparing(_protocol(args, COMPARE), split_list(args.estimators), args.objective)
     results = _conducted(args, experiment, args.output)
     if results is None:
@@ -255,7 +243,11 @@ def run_compare(args: argparse.Namespace) -> int:
 
 
 def run_bound(args: argparse.Namespace) -> int:
-    """Bound the best crawl, and print from above and below."""
+    """Bound the best crawl that is possible.
+
+    example:
+      sonde lab bound graph/ --seeds a,b --budget 1000 --json
+    """
     graph = Graph.load(args.graph)
     if args.seeds is not None:
         names = [name.strip() for name in args.seeds.split(",") if name.strip()]

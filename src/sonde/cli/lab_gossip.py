@@ -1,4 +1,12 @@
-"""``sonde lab gossip``: a query that peers pass on, beside a crawl that sees everything."""
+"""``sonde lab gossip``: compare a query that peers pass on with a crawl that sees everything.
+
+example:
+  sonde lab gossip overlay/ --estimators bfs,e,ne --widths 1,5 --budget 300 --repeat 10
+
+The graph is read as an overlay: nodes are peers, a link's score is what a peer remembers of that
+neighbour. Both forms have the same seeds and the same budget of messages, seeds included. Time is
+counted in steps of one message each way; the crawl asks one peer after the other.
+"""
 
 from __future__ import annotations
 
@@ -7,33 +15,16 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 from statistics import mean
-from typing import Any
 
 from sonde.cli._print import print_table
 from sonde.errors import InputError
 from sonde.estimators import split_list
 from sonde.lab.gossip import QueryForm, compare_forms
-from sonde.peers.share import WIDTH
+from sonde.peers.query import WIDTH
 from sonde.sources.graph import Graph
 
-_EPILOG = """example:
-  sonde lab gossip overlay/ --estimators bfs,e,ne --widths 1,5 --budget 300 --repeat 10
 
-The graph is read as an overlay: nodes are peers, a link's score is what a peer remembers of that
-neighbour. Both forms have the same seeds and the same budget of messages, seeds included. Time is
-counted in steps of one message each way; the crawl asks one peer after the other.
-"""
-
-
-def add_gossip(kinds: Any) -> None:
-    """Add ``sonde lab gossip``."""
-    parser = kinds.add_parser(
-        "gossip",
-        help="compare a query that peers pass on with a crawl that sees everything",
-        description="Compare a query that peers pass on with a crawl that sees everything.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("graph", type=Path, help="a folder with nodes and edges")
     parser.add_argument("--estimators", default="bfs,e,ne,lnh", help="(default: %(default)s)")
     parser.add_argument(
@@ -44,7 +35,6 @@ def add_gossip(kinds: Any) -> None:
     parser.add_argument("--repeat", type=int, default=10, metavar="R", help="(default: 10)")
     parser.add_argument("--seed", type=int, default=0, help="of everything random (default: 0)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,22 +1,6 @@
-"""``sonde peer``: share a folder with peers."""
+"""``sonde peer``: share a folder of text files as one peer of a network, until stopped.
 
-from __future__ import annotations
-
-import argparse
-import asyncio
-from contextlib import suppress
-from pathlib import Path
-
-from sonde.cli import Commands
-from sonde.cli.ask import names_from
-from sonde.errors import InputError
-from sonde.peers import Peer, SharedFolder
-from sonde.peers.peer import GOSSIP
-from sonde.peers.shared_folder import PROFILE
-from sonde.sources.peers.source import peer_named
-from sonde.system import on_signals
-
-_EPILOG = """examples:
+examples:
   sonde peer books/ --port 7001 --neighbours 127.0.0.1:7002,127.0.0.1:7003
   sonde peer maps/ --port 7002 --neighbours @neighbours.txt
 
@@ -25,15 +9,23 @@ sonde gossip NAME ... lets them pass the question on. There is no password: whoe
 address can ask what the files say of a topic, and read their names, but not the files.
 """
 
+from __future__ import annotations
 
-def add_parser(commands: Commands) -> None:
-    """Add ``sonde peer``."""
-    parser = commands.add_parser(
-        "peer",
-        description="Share a folder of text files as one peer of a network, until stopped.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+import argparse
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+
+from sonde.cli.ask import names_from
+from sonde.errors import InputError
+from sonde.peers import Peer, SharedFolder
+from sonde.peers.peer import GOSSIP
+from sonde.peers.shared_folder import PROFILE
+from sonde.sources.peers.source import peer_named
+from sonde.system import on_signals
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", type=Path, help="the files")
     parser.add_argument("--host", default="127.0.0.1", help="an IP address (default: %(default)s)")
     parser.add_argument("--port", type=int, default=0, help="0 for one that is free (the default)")
@@ -55,7 +47,6 @@ def add_parser(commands: Commands) -> None:
         help="words that neighbours are told (default: %(default)s)",
     )
     parser.add_argument("--log", type=Path, metavar="FILE", help="a line for every message sent on")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,18 +1,28 @@
-"""``sonde seeds``: where to start a crawl of a graph that is known in part."""
+"""``sonde seeds``: choose k pages whose neighbourhoods within some hops cover the most value.
+
+examples:
+  sonde seeds graph/ -k 50 --hops 5 --method maxweight:2
+  sonde seeds graph/ -k 500 --per-site host --hops 5
+  sonde seeds compare graph/ --methods all -k 1..10 --hops 1..5 -o figures/
+  sonde seeds refresh old.tsv graph/ -k 50
+
+A line a seed: its name, a tab, the value that it newly covers. "compare" and "refresh" as the
+first word are commands with a --help of their own; a folder of such a name is ./compare.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sonde.cli import Commands
+from sonde.cli import told_by
 from sonde.errors import InputError
 from sonde.seeds import (
     Amounts,
@@ -26,47 +36,27 @@ from sonde.seeds import (
     select_by_site,
     worth,
 )
-from sonde.seeds.comparison import ComparedSite
-from sonde.seeds.comparison_report import draw, report
-from sonde.seeds.from_run import known_of
+from sonde.seeds.comparison import ComparedSite, draw, report
+from sonde.seeds.known_graph import known_of
 from sonde.seeds.methods import ALL, NAMES
 from sonde.seeds.network import Nodes
 from sonde.seeds.sites import split
 
-_SELECT = """examples:
-  sonde seeds graph/ -k 50 --hops 5 --method maxweight:2
-  sonde seeds graph/ -k 500 --per-site host --hops 5
-  sonde seeds compare graph/ --methods all -k 1..10 --hops 1..5 -o figures/
-  sonde seeds refresh old.tsv graph/ -k 50
-
-A line a seed: its name, a tab, the value that it newly covers. "compare" and "refresh" as the
-first word are commands with a --help of their own; a folder of such a name is ./compare.
-"""
-_COMPARE = """example:
-  sonde seeds compare graph/ --per-site host --methods all -k 1..10 --hops 1..5 -o figures/
-"""
-_REFRESH = """example:
-  sonde seeds graph/ -k 50 > old.tsv
-  sonde seeds refresh old.tsv grown/ -k 50
-
-The good pages that the old seeds cover are kept first, then as much new value is covered as can be.
-"""
-
 _FLAGS = ("spam", "clicked", "crawled", "duplicate")
 
 
-def add_parser(commands: Commands) -> None:
-    """Adds ``seeds``, which hands over to its two further commands on the first word."""
-    parser = commands.add_parser(
-        "seeds",
-        description="Choose k pages whose neighbourhoods within some hops cover the most value.",
-        epilog=_SELECT,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("graph", type=Path, help="a graph folder, or the run folder of a crawl")
+    _add_choice(parser)
+    parser.add_argument(
+        "--per-site",
+        metavar="COLUMN",
+        help="share the seeds out among sites: a node column, or host for the URL's host",
     )
-    _add_select(parser)
+    _add_workers(parser)
     branches = {
-        "compare": _add_compare(_branch(parser, "compare", _COMPARE)),
-        "refresh": _add_refresh(_branch(parser, "refresh", _REFRESH)),
+        "compare": _add_compare(_branch(parser, "compare", run_compare)),
+        "refresh": _add_refresh(_branch(parser, "refresh", run_refresh)),
     }
     plain = parser.parse_known_args
 
@@ -110,7 +100,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def run_refresh(args: argparse.Namespace) -> int:
-    """Chooses seeds again on a graph that has grown."""
+    """Choose seeds again on a graph that has grown.
+
+    example:
+      sonde seeds graph/ -k 50 > old.tsv
+      sonde seeds refresh old.tsv grown/ -k 50
+
+    The good pages that the old seeds cover are kept first, then as much new value is covered as
+    can be.
+    """
     old = listing.read(_text(args.old), args.old)
     known, nodes, amounts = _load(args.graph, args)
     names = [known.names[node] for node in nodes.tolist()]
@@ -145,7 +143,11 @@ def run_refresh(args: argparse.Namespace) -> int:
 
 
 def run_compare(args: argparse.Namespace) -> int:
-    """Compares methods over sites."""
+    """Compare methods over sites.
+
+    example:
+      sonde seeds compare graph/ --per-site host --methods all -k 1..10 --hops 1..5 -o figures/
+    """
     methods = ALL if args.methods == "all" else tuple(args.methods.split(","))
     at_seeds = min(5, max(args.k)) if args.at_seeds is None else args.at_seeds
     at_hops = min(5, max(args.hops)) if args.at_hops is None else args.at_hops
@@ -173,31 +175,18 @@ def run_compare(args: argparse.Namespace) -> int:
     return 0
 
 
-def _branch(parser: argparse.ArgumentParser, name: str, epilog: str) -> argparse.ArgumentParser:
-    return type(parser)(
-        prog=f"{parser.prog} {name}",
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-
-
-def _add_select(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("graph", type=Path, help="a graph folder, or the run folder of a crawl")
-    _add_choice(parser)
-    parser.add_argument(
-        "--per-site",
-        metavar="COLUMN",
-        help="share the seeds out among sites: a node column, or host for the URL's host",
-    )
-    _add_workers(parser)
-    parser.set_defaults(run=run)
+def _branch(
+    parser: argparse.ArgumentParser, name: str, run: Callable[[argparse.Namespace], int]
+) -> argparse.ArgumentParser:
+    branch = type(parser)(prog=f"{parser.prog} {name}", **told_by(run.__doc__))
+    branch.set_defaults(run=run)
+    return branch
 
 
 def _add_refresh(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     parser.add_argument("old", help="what sonde seeds printed before, lines or JSON; - for stdin")
     parser.add_argument("graph", type=Path, help="the graph as it is known now")
     _add_choice(parser)
-    parser.set_defaults(run=run_refresh)
     return parser
 
 
@@ -214,7 +203,6 @@ def _add_compare(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     add("-o", "--output", type=Path, help="a folder for the figures, SVG and PNG")
     _add_values(parser)
     _add_workers(parser)
-    parser.set_defaults(run=run_compare)
     return parser
 
 

@@ -1,4 +1,8 @@
-"""``sonde show``: what came of a run."""
+"""``sonde show``: say what came of a run: the best pages, what was spent on what, hosts, errors,
+and why it stopped. Also while the crawl is going on.
+
+example: sonde show run/ --top 20
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from sonde.cli import Commands
 from sonde.cli._print import amount, harmless, number, print_table
 from sonde.cli._progress import fact, label
-from sonde.crawling.events import STOPS
+from sonde.crawling.progress import STOPS
 from sonde.crawling.retelling import request_limit
 from sonde.metrics import checked_threshold
 from sonde.store import summary
@@ -22,14 +25,7 @@ _BARS = "▁▂▃▄▅▆▇█"
 _CHART = 40
 
 
-def add_parser(commands: Commands) -> None:
-    """Add ``sonde show``."""
-    parser = commands.add_parser(
-        "show",
-        description="Say what came of a run: the best pages, what was spent on what, hosts,"
-        " errors, and why it stopped. Also while the crawl is going on.",
-        epilog="example: sonde show run/ --top 20",
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run_folder", metavar="run", type=Path, help="a run folder")
     parser.add_argument("--top", type=_count, default=10, help="best pages (default: %(default)s)")
     parser.add_argument("--hosts", type=_count, default=10, help="hosts (default: %(default)s)")
@@ -41,7 +37,6 @@ def add_parser(commands: Commands) -> None:
         help="scores above it count as finds (default: 0)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

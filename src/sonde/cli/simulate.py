@@ -1,4 +1,15 @@
-"""``sonde simulate``: crawl a recorded graph, as a live crawl would have gone."""
+"""``sonde simulate``: crawl a recorded graph, as a live crawl would have gone.
+
+examples:
+  sonde simulate graph/ --estimator n:sum --seeds a,b,c --budget 1000 --json
+  sonde simulate graph/ --estimator lnh --strategy altered:0.9,0.1 --random-seeds 50 --repeat 10
+  sonde simulate graph/ --estimator 'mab:eps=0.1[n,e,ne,lnh]' --seeds @start.txt --budget 100000
+
+estimators:
+  random bfs oracle deg n e ne (:sum :max :avg) deg2 n2 e2 ne2 lnh lnh2 (:sum :max :avg)
+  opic opic:e opic:n opic:ne nr nr:exact nr:d=0.3 url url+lnh hybrid[first,second,steps]
+  mab:eps=0.1[...] mab:eps-first=0.1[...] mab:var[...]
+"""
 
 from __future__ import annotations
 
@@ -10,33 +21,14 @@ from typing import Any
 
 import numpy as np
 
-from sonde.cli import Commands
 from sonde.errors import GraphError, InputError
 from sonde.estimators import DEFAULT, compiled
 from sonde.figures import harvest_chart
 from sonde.simulation import Simulation, simulate
 from sonde.sources.graph import Graph
 
-EXAMPLES = """examples:
-  sonde simulate graph/ --estimator n:sum --seeds a,b,c --budget 1000 --json
-  sonde simulate graph/ --estimator lnh --strategy altered:0.9,0.1 --random-seeds 50 --repeat 10
-  sonde simulate graph/ --estimator 'mab:eps=0.1[n,e,ne,lnh]' --seeds @start.txt --budget 100000
 
-estimators:
-  random bfs oracle deg n e ne (:sum :max :avg) deg2 n2 e2 ne2 lnh lnh2 (:sum :max :avg)
-  opic opic:e opic:n opic:ne nr nr:exact nr:d=0.3 url url+lnh hybrid[first,second,steps]
-  mab:eps=0.1[...] mab:eps-first=0.1[...] mab:var[...]
-"""
-
-
-def add_parser(commands: Commands) -> None:
-    """Add ``sonde simulate``."""
-    parser = commands.add_parser(
-        "simulate",
-        description="Crawl a recorded graph, as a live crawl would have gone.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("graph", type=Path, help="a folder with nodes and edges")
     start = parser.add_mutually_exclusive_group(required=True)
     start.add_argument("--seeds", help="names with commas between, or @FILE with one a line")
@@ -55,7 +47,6 @@ def add_parser(commands: Commands) -> None:
         help="python runs the uncompiled kernels, slowly, with the same result",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,4 +1,12 @@
-"""``sonde sources``: what can be crawled."""
+"""``sonde sources``: list the kinds of sources: those built in, and those of installed packages.
+
+examples:
+  sonde sources
+  sonde sources --json
+
+A package adds a source by an entry point in the group sonde.sources; see the guide to a source of
+your own.
+"""
 
 from __future__ import annotations
 
@@ -7,32 +15,15 @@ import json
 from dataclasses import MISSING, Field, fields
 from typing import Any
 
-from sonde.cli import Commands
 from sonde.cli._print import harmless
 from sonde.crawling.settings import heeded
 from sonde.errors import InputError
 from sonde.sources.kind import Kind
 from sonde.sources.kinds import BUILT_IN, built_in, loaded, offered
 
-_EPILOG = """examples:
-  sonde sources
-  sonde sources --json
 
-A package adds a source by an entry point in the group sonde.sources; see the guide to a source of
-your own.
-"""
-
-
-def add_parser(commands: Commands) -> None:
-    """Add ``sonde sources``."""
-    parser = commands.add_parser(
-        "sources",
-        description="List the kinds of sources: those built in, and those of installed packages.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,4 +1,14 @@
-"""``sonde tell``: what somebody answered."""
+"""``sonde tell``: record what came of a question that sonde ask has named.
+
+examples:
+  sonde tell run/ Chi --score 3 --links "Ana:2,Bo:1" --note "kept the tide tables until 1987"
+  sonde tell run/ Ana --score 0
+  sonde tell run/ Bo --failed "moved away"       # a question that was asked and brought nothing
+  sonde tell run/ Bo --failed "not at home" --retry
+  sonde tell run/ Bo --skip "a relative"         # not asked at all: costs no question
+
+A link without a score counts 1. --links @FILE has a link a line, so that a name may have a comma.
+"""
 
 from __future__ import annotations
 
@@ -9,32 +19,14 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from sonde.cli import Commands
 from sonde.cli._print import harmless, number
 from sonde.cli.ask import names_from
 from sonde.crawling.interview import Interview, checked_name, links_from
 from sonde.errors import InputError
 from sonde.records import Failure, Link, Outcome, Skip, Visit
 
-_EPILOG = """examples:
-  sonde tell run/ Chi --score 3 --links "Ana:2,Bo:1" --note "kept the tide tables until 1987"
-  sonde tell run/ Ana --score 0
-  sonde tell run/ Bo --failed "moved away"       # a question that was asked and brought nothing
-  sonde tell run/ Bo --failed "not at home" --retry
-  sonde tell run/ Bo --skip "a relative"         # not asked at all: costs no question
 
-A link without a score counts 1. --links @FILE has a link a line, so that a name may have a comma.
-"""
-
-
-def add_parser(commands: Commands) -> None:
-    """Add ``sonde tell``."""
-    parser = commands.add_parser(
-        "tell",
-        description="Record what came of a question that sonde ask has named.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run_folder", metavar="run", type=Path, help="a run folder")
     parser.add_argument("name", metavar="NAME", help="who was asked")
     came = parser.add_mutually_exclusive_group(required=True)
@@ -46,7 +38,6 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument("--note", default="", help="a line to remember it by")
     parser.add_argument("--retry", action="store_true", help="may be asked again")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

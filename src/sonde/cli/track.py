@@ -1,4 +1,14 @@
-"""``sonde track``: keep the most cited pages of a run current."""
+"""``sonde track``: keep the most cited pages of a run current: visit new pages and old ones, at a
+rate that both share, and rank what is cited most within a window.
+
+examples:
+  sonde track run/ --top 500 --window 7d --per-hour 200
+  sonde track run/ --status
+  sonde track run/ --list --json
+
+The run is one that sonde crawl has made. What was told before need not be told again. Ctrl-C once
+finishes the visit in flight; the same command goes on.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +21,6 @@ from dataclasses import asdict
 from pathlib import Path
 
 from sonde.authority.tracking import RECRAWLS
-from sonde.cli import Commands
 from sonde.cli._print import harmless, print_table
 from sonde.cli._progress import duration
 from sonde.cli._signals import heeding_signals
@@ -19,30 +28,14 @@ from sonde.crawling.crawler import new_loop
 from sonde.durations import seconds_from
 from sonde.store.reader import RunReader
 from sonde.track import STOPS, LiveTracker, RankingUpdated, TrackedVisit
-from sonde.track.plan import EXPANSIONS
+from sonde.track.policy import EXPANSIONS
 from sonde.track.tracked_run import RankedPage, TrackedRun
 
-_EPILOG = """examples:
-  sonde track run/ --top 500 --window 7d --per-hour 200
-  sonde track run/ --status
-  sonde track run/ --list --json
-
-The run is one that sonde crawl has made. What was told before need not be told again. Ctrl-C once
-finishes the visit in flight; the same command goes on.
-"""
 _LINE_EVERY = 60.0
 _SHOWN = 20
 
 
-def add_parser(commands: Commands) -> None:
-    """Add ``sonde track``."""
-    parser = commands.add_parser(
-        "track",
-        description="Keep the most cited pages of a run current: visit new pages and old ones, at a"
-        " rate that both share, and rank what is cited most within a window.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("run_folder", metavar="run", type=Path, help="a run folder")
     show = parser.add_mutually_exclusive_group()
@@ -72,7 +65,6 @@ def add_parser(commands: Commands) -> None:
     how.add_argument("--cookie", dest="cookies", action="append", metavar="HOST NAME=SECRET")
     how.add_argument("--auth", action="append", metavar="HOST USER:SECRET")
     how.add_argument("--allow-private", action="store_true", default=None)
-    parser.set_defaults(run=run)
 
 
 _PLAN = ("top", "expand", "recrawl", "share", "seed", "most", "per_hour", "budget")

@@ -33,8 +33,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sonde.crawling.crawler import Crawl, crawl
-    from sonde.crawling.events import STOPS, Progress, Settled, Stopped
     from sonde.crawling.interview import Interview
+    from sonde.crawling.progress import STOPS, Progress, Settled, Stopped
     from sonde.crawling.result import CrawlResult
     from sonde.crawling.settings import CrawlSettings, Settings, read_config
     from sonde.crawling.setup import OpenedRun, open_run
@@ -57,7 +57,7 @@ __all__ = [
 
 _HOMES = {
     "crawler": ("Crawl", "crawl"),
-    "events": ("STOPS", "Progress", "Settled", "Stopped"),
+    "progress": ("STOPS", "Progress", "Settled", "Stopped"),
     "interview": ("Interview",),
     "result": ("CrawlResult",),
     "settings": ("CrawlSettings", "Settings", "read_config"),

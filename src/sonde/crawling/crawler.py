@@ -17,7 +17,7 @@ from typing import Any, Unpack
 
 from sonde.budgets import Budget
 from sonde.crawling.driver import Driver
-from sonde.crawling.events import Progress, Settled, Stopped
+from sonde.crawling.progress import Progress, Settled, Stopped
 from sonde.crawling.result import CrawlResult
 from sonde.crawling.settings import CrawlSettings, ResumeSettings
 from sonde.crawling.setup import Session, new_run, resumed_run

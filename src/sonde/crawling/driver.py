@@ -17,9 +17,8 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from sonde.crawling.events import Settled
 from sonde.crawling.logbook import Logbook
-from sonde.crawling.progress import ProgressMeter
+from sonde.crawling.progress import ProgressMeter, Settled
 from sonde.crawling.source_hooks import SourceHooks
 from sonde.errors import SondeError, StoreError
 from sonde.records import Failure, Lease, Outcome, Skip, Spend, Visit

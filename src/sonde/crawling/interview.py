@@ -15,7 +15,6 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypedDict, Unpack
 
 from sonde.budgets import Budget
@@ -206,12 +205,7 @@ class Interview:
     def __enter__(self) -> Interview:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

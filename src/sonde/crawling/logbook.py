@@ -20,9 +20,8 @@ from sonde.budgets import Budget
 from sonde.crawling.retelling import Entry, Nodes, Parts
 from sonde.errors import InputError
 from sonde.explorer import Explorer
-from sonde.link_columns import LinkColumns
 from sonde.protocols import DROPPED, LEASED, VISITED, WAITING
-from sonde.records import Failure, Group, Lease, Link, Node, Outcome, Spend, Visit
+from sonde.records import Failure, Group, Lease, Link, LinkColumns, Node, Outcome, Spend, Visit
 from sonde.sources.facts import Correction, PageFacts, PageVisit
 from sonde.store.log import (
     Arrays,

@@ -1,18 +1,120 @@
-"""How a crawl is doing: rates, the harvest so far and lately, the best finds."""
+"""What a crawl says while it runs: what was settled, and how it is doing (rates, the harvest so far
+and lately, the best finds). Nothing is said before it is committed."""
 
 from __future__ import annotations
 
 import heapq
 import time
 from collections import deque
-from dataclasses import replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from sonde.crawling.events import Progress, Settled
 from sonde.crawling.retelling import Entry, Nodes
 from sonde.explorer import Explorer
-from sonde.records import Failure, Skip, Visit
+from sonde.records import Failure, Node, Skip, Visit
 from sonde.store.log import Arrays, facts_from_array, facts_to_array
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A lease was settled: ``outcome`` is visit, failure, skip or interrupt.
+
+    ``predicted`` is as of the time of asking.
+    """
+
+    lease: int
+    node: Node
+    outcome: str
+    reason: str = ""
+    retry: bool = False
+    score: float = 0.0
+    gain: float = 0.0
+    predicted: float | None = None
+    chooser: str = ""
+    requests: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+    depth: int = 0
+    url: str = ""  # after redirects
+    title: str = ""
+    flags: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {"event": self.outcome, **asdict(self)}
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a crawl stands. ``recent`` is the gain per request over the last settled ones."""
+
+    requests: int
+    budget: int | None
+    visits: int
+    failures: int
+    skips: int
+    total: float
+    recent: float
+    frontier: int
+    in_flight: int
+    known: int
+    hosts: int
+    elapsed: float
+    pages_per_second: float
+    requests_per_second: float
+    seconds_left: float | None
+    bytes: int
+    facts: dict[str, Any] = field(default_factory=dict)  # what the source says of itself
+    best: tuple[Settled, ...] = field(default=())
+
+    @property
+    def harvest(self) -> float:
+        """The gain per request so far."""
+        return self.total / self.requests if self.requests else 0.0
+
+    @property
+    def eta(self) -> float | None:
+        """Seconds until the budget is spent at the present rate."""
+        times = []
+        if self.budget is not None and self.requests_per_second > 0:
+            times.append((self.budget - self.requests) / self.requests_per_second)
+        if self.seconds_left is not None:
+            times.append(self.seconds_left)
+        return min(times, default=None)
+
+    def as_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        told = asdict(self)
+        del told["best"]
+        return {"event": "progress", "harvest": self.harvest, "eta": self.eta, **told}
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """The crawl has ended, and why."""
+
+    reason: str
+    requests: int
+    visits: int
+    total: float
+
+    def as_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {"event": "stopped", **asdict(self)}
+
+
+STOPS = {
+    "budget": "the budget is spent",
+    "time": "the time is up",
+    "frontier": "nothing is left to visit",
+    "host-budget": "every host that is left has used up its own budget",
+    "crawl-delay": "every host that is left asks for longer pauses than --longest-delay",
+    "harvest": "the harvest fell below the limit",
+    "interrupted": "stopped by the user; what was in flight was finished",
+    "cut": "stopped by the user at once",
+}
+"""All reasons for which a crawl ends, in words."""
+
 
 _BEST = 10
 _RATE_OVER = 10.0  # seconds

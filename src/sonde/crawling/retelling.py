@@ -24,8 +24,19 @@ from sonde.budgets import Budget
 from sonde.crawling.settings import Settings
 from sonde.errors import InputError
 from sonde.explorer import Explorer, Opinion
-from sonde.link_columns import LinkColumns, UrlPlace
-from sonde.records import Failure, Group, Lease, Link, Node, Outcome, Skip, Spend, Visit
+from sonde.records import (
+    Failure,
+    Group,
+    Lease,
+    Link,
+    LinkColumns,
+    Node,
+    Outcome,
+    Skip,
+    Spend,
+    UrlPlace,
+    Visit,
+)
 from sonde.store.log import (
     Arrays,
     LeaseRow,
@@ -200,15 +211,12 @@ class Part(Protocol):
 
     def capture(self) -> Arrays | None:
         """Its state; ``None`` where it cannot be captured."""
-        ...
 
     def restore(self, arrays: Arrays, nodes: Nodes) -> bool:
         """Take on a captured state. ``False`` where that cannot be, and nothing has changed."""
-        ...
 
     def hear(self, entry: Entry) -> None:
         """Take in what the log says next."""
-        ...
 
 
 class _Told:

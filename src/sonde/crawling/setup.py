@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from sonde.budgets import Budget
-from sonde.crawling.events import Settled
 from sonde.crawling.keeper import RunArchive, RunKeeper
 from sonde.crawling.logbook import Logbook, LogbookView
-from sonde.crawling.progress import ProgressMeter
+from sonde.crawling.progress import ProgressMeter, Settled
 from sonde.crawling.retelling import explorer_of
 from sonde.crawling.settings import (
     HEAD,

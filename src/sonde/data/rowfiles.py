@@ -1,7 +1,8 @@
 """Text files of rows, read as far as they make sense.
 
 Rows that are half written, or whose bytes are not UTF-8, are counted; comments (``#``) before and
-between rows are skipped. Values stay text: what they mean is for the reader of the rows. A file of
+between rows are skipped. Values stay text: what they mean is for the reader of the rows, times
+apart, which people and programs write in several ways. A file of
 which most makes no sense is no file of rows.
 """
 
@@ -12,6 +13,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import BinaryIO
 
@@ -211,3 +214,35 @@ class RowFile:
             problems["blocks of rows that cannot be parsed"] += 1
             del error
             return pa.schema([(name, pa.string()) for name in self.columns]).empty_table()
+
+
+_NUMBER = re.compile(r"-?\d{1,18}(?:\.\d*)?")
+
+
+def seconds_from(text: str) -> int | None:
+    """Numbers as they are, ISO 8601, e-mail and Twitter dates; UTC where no zone is named.
+
+    >>> seconds_from("1970-01-02"), seconds_from("1970-01-01T01:00:00+01:00"), seconds_from("soon")
+    (86400, 0, None)
+    """
+    text = text.strip()
+    if _NUMBER.fullmatch(text):
+        return int(float(text)) if "." in text else int(text)
+    for read in (datetime.fromisoformat, _twitter, parsedate_to_datetime):
+        try:
+            found = read(text)
+            break
+        except (ValueError, TypeError, OverflowError, IndexError):
+            continue
+    else:
+        return None
+    if found.tzinfo is None:
+        found = found.replace(tzinfo=UTC)
+    try:
+        return int(found.timestamp())
+    except (OverflowError, ValueError):
+        return None
+
+
+def _twitter(text: str) -> datetime:
+    return datetime.strptime(text, "%a %b %d %H:%M:%S %z %Y")

@@ -32,17 +32,15 @@ from sonde.estimators.bandits import (
     Hybrid,
     VariableEpsilonFirst,
 )
-from sonde.estimators.builder import Estimator, ModelBuilder, build_model
+from sonde.estimators.builder import FEATURES, Estimator, ModelBuilder, build_model
 from sonde.estimators.custom import Custom
-from sonde.estimators.features import FEATURES
 from sonde.estimators.flow import NavigationalRank, Opic
 from sonde.estimators.linear import Feature, LinearNeighbourhood
 from sonde.estimators.model_kernels import compiled, load_kernels
-from sonde.estimators.ridge import Hurdle, LinearUcb, PosteriorSampling, Ridge
 from sonde.estimators.significance import UrlSignificance
 from sonde.estimators.spec import DEFAULT, estimator_from, split_list
 from sonde.estimators.yardsticks import BreadthFirst, Oracle, Random
-from sonde.estimators.yields import Auto, ParentYield
+from sonde.estimators.yields import Auto, Hurdle, LinearUcb, ParentYield, PosteriorSampling, Ridge
 
 __all__ = [
     "DEFAULT",

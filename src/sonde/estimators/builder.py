@@ -1,13 +1,13 @@
-"""How an estimator becomes a model: the kernels' objects, wired for one exploration."""
+"""The features that the frontier table can keep for every node, and how an estimator becomes a
+model over them: the kernels' objects, wired for one exploration."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol, TypeVar, cast
 
 import numpy as np
 
-from sonde.estimators.features import SECOND_LEVEL, associated, reads_urls, with_ingredients
 from sonde.estimators.model_kernels import ModelKernels, RecordedPlaces, load_kernels
 from sonde.protocols import (
     Chooser,
@@ -25,6 +25,49 @@ from sonde.protocols import (
 )
 from sonde.strategies import GREEDY, Strategy
 
+KINDS = ("n", "e", "ne")
+AGGREGATES = ("sum", "max", "avg")
+
+FIRST_LEVEL = ("deg", *(f"{kind}:{how}" for kind in KINDS for how in AGGREGATES), "hop")
+SECOND_LEVEL = ("deg2", *(f"{kind}2:{how}" for kind in KINDS for how in AGGREGATES))
+PLACED = ("rfu", "bfu", "id", "repeats")
+ASSOCIATED = ("arf:basename+", "arf:basename-", "arf:domain+", "arf:domain-")
+
+FEATURES = FIRST_LEVEL + SECOND_LEVEL + PLACED + ASSOCIATED
+"""What a custom estimator may ask for. `hop` is 1 / (l + 1), l the distance from the seeds. The
+last two groups need the places of nodes: sources that know URLs tell them with each link."""
+
+_INGREDIENTS = {
+    "rfu": ("deg", "rfu:sum"),
+    "bfu": ("deg", "bfu:sum"),
+    "id": ("deg",),
+    "repeats": ("repeats:sum",),
+}
+
+
+def associated(owner: str) -> tuple[str, ...]:
+    """The columns of one estimator's own feedback: its errors are no other's."""
+    return tuple(f"{owner}|{name}" for name in ASSOCIATED)
+
+
+def reads_urls(columns: Iterable[str]) -> bool:
+    """Whether these columns need to know the places of nodes."""
+    return any(name in PLACED or name.endswith(ASSOCIATED) for name in columns)
+
+
+def with_ingredients(features: Iterable[str]) -> tuple[str, ...]:
+    """The features in order without repeats, and before each what it is made of."""
+    wanted: dict[str, None] = {}
+    for feature in features:
+        kind, _, how = feature.partition(":")
+        if how == "avg" and kind.rstrip("2") in KINDS:
+            wanted["deg2" if kind.endswith("2") else "deg"] = None
+            wanted[f"{kind}:sum"] = None
+        wanted.update(dict.fromkeys(_INGREDIENTS.get(feature, ())))
+        wanted[feature] = None
+    return tuple(wanted)
+
+
 _Signal = TypeVar("_Signal", bound=Signal)
 
 
@@ -33,27 +76,21 @@ class Estimator(Protocol):
 
     def features(self) -> Sequence[str]:
         """The columns of the frontier table that this estimator reads."""
-        ...
 
     def remembers(self) -> bool:
         """Whether it needs the links of visited nodes after their visit."""
-        ...
 
     def reads_words(self) -> bool:
         """Whether it learns from the words that links carry."""
-        ...
 
     def leaves(self) -> tuple[Estimator, ...]:
         """The estimators that pick, in the order in which they are built."""
-        ...
 
     def reasons(self, leaf: Leaf, slot: int) -> tuple[str, ...]:
         """What its estimate of a row rests on, in words, where there is more to say than that."""
-        ...
 
     def build(self, builder: ModelBuilder) -> Chooser:
         """Its chooser, made of leaves and signals of this model."""
-        ...
 
 
 class SingleEstimator:
@@ -69,7 +106,7 @@ class SingleEstimator:
         return ()
 
     def leaves(self) -> tuple[Estimator, ...]:
-        return (cast(Estimator, self),)
+        return (cast("Estimator", self),)
 
 
 class ModelBuilder:
@@ -114,7 +151,7 @@ class ModelBuilder:
         """The signal that keeps this column, made when it is first asked for."""
         if column not in self.signals:
             self.signals[column] = make()
-        return cast(_Signal, self.signals[column])
+        return cast("_Signal", self.signals[column])
 
     def feedback(self, owner: str) -> Feedback:
         """The signal that keeps one estimator's associated feedback."""

@@ -8,8 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from sonde.errors import EstimatorError
-from sonde.estimators.builder import ModelBuilder, SingleEstimator
-from sonde.estimators.features import ASSOCIATED, FEATURES, SECOND_LEVEL, associated
+from sonde.estimators.builder import (
+    ASSOCIATED,
+    FEATURES,
+    SECOND_LEVEL,
+    ModelBuilder,
+    SingleEstimator,
+    associated,
+)
 from sonde.protocols import Chooser, CustomEstimator, Floats, Numbers
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sonde.errors import SpecError
-from sonde.estimators.builder import ModelBuilder, SingleEstimator
-from sonde.estimators.features import AGGREGATES, KINDS, SECOND_LEVEL
+from sonde.estimators.builder import AGGREGATES, KINDS, SECOND_LEVEL, ModelBuilder, SingleEstimator
 from sonde.protocols import Chooser
 
 

@@ -125,4 +125,4 @@ def load_kernels(engine: str) -> ModelKernels:
     modules = kernels.load(engine)
     for module in (getattr(modules, name) for name in kernels.names("model")):
         found |= {name: thing for name, thing in vars(module).items() if callable(thing)}
-    return cast(ModelKernels, SimpleNamespace(**found))
+    return cast("ModelKernels", SimpleNamespace(**found))

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sonde.errors import SpecError
-from sonde.estimators.builder import ModelBuilder, SingleEstimator
-from sonde.estimators.features import AGGREGATES, KINDS, associated
+from sonde.estimators.builder import AGGREGATES, KINDS, ModelBuilder, SingleEstimator, associated
 from sonde.protocols import Chooser
 
 MEASURES = ("rfu", "bfu", "id", "repeats", "hop", "arf", "rtt")

@@ -14,15 +14,13 @@ from sonde.estimators.bandits import (
     Hybrid,
     VariableEpsilonFirst,
 )
-from sonde.estimators.builder import Estimator
+from sonde.estimators.builder import KINDS, Estimator
 from sonde.estimators.custom import Custom
-from sonde.estimators.features import KINDS
 from sonde.estimators.flow import NavigationalRank, Opic
 from sonde.estimators.linear import Feature, LinearNeighbourhood
-from sonde.estimators.ridge import FORECASTS, Ridge
 from sonde.estimators.significance import url_significance
 from sonde.estimators.yardsticks import BreadthFirst, Oracle, Random
-from sonde.estimators.yields import OPTIONS, Auto, ParentYield
+from sonde.estimators.yields import FORECASTS, OPTIONS, Auto, ParentYield, Ridge
 from sonde.protocols import CustomEstimator
 
 DEFAULT = "auto"

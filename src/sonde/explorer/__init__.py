@@ -8,7 +8,7 @@ frontier; a ``Failure`` or ``Skip`` drops the node, or with ``retry`` puts it ba
 The nouns: an ``Exploration`` is the state (nodes, open leases, account, model) and the steps that
 change it. It is seen through two views: the ``Explorer`` for whoever asks and tells, and its
 ``driver``, a ``DriverView``, for drivers, which log what happens, tell it again, and save and
-restore the state (``snapshot``).
+restore the state.
 
 Invariants: held and spent budget never exceed the limits; no node is leased twice at a time nor
 visited twice; the same calls in the same order give the same leases.

@@ -1,27 +1,74 @@
-"""The drivers' view of an exploration: numbers of nodes, a log told again, state saved."""
+"""The drivers' view of an exploration: numbers of nodes, a log told again, state saved.
+
+A snapshot holds what was learned, as named arrays, not what can be derived: bounds and shortlists
+are computed anew. What that is, each kernel declares: ``LEARNED`` names its numbers and arrays,
+``PARTS`` the kernels that it is made of. Names of nodes are not in it: whoever keeps them gives
+them back, in order of discovery.
+"""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from sonde.budgets import Account
 from sonde.errors import InputError
-from sonde.explorer import snapshot
 from sonde.explorer.exploration import Exploration, OpenLease
-from sonde.explorer.snapshot import Arrays
 from sonde.kernels.model.frontier import FIRST_VISIT
-from sonde.link_columns import LinkColumns
 from sonde.objectives import Count, Distinct, Sum
-from sonde.protocols import Register
-from sonde.records import ONE_REQUEST, Group, Lease, Node, Spend, Visit
+from sonde.protocols import Model, Register
+from sonde.records import ONE_REQUEST, Group, Lease, LinkColumns, Node, Spend, Visit
+
+Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
+"""Arrays of numbers by name."""
+
+
+def _captured(model: Model) -> dict[str, npt.NDArray[Any]] | None:
+    """What a model has learned, of which nothing is copied; ``None`` where a part of it is of a
+    kind that cannot be captured."""
+    arrays: dict[str, npt.NDArray[Any]] = {}
+    for place, kernel in _kernels(model):
+        names = _learned(kernel)
+        if names is None:
+            return None
+        for name in names:
+            arrays[f"{place}.{name}"] = np.asarray(getattr(kernel, name))
+    return arrays
+
+
+def _give_back(model: Model, arrays: Arrays) -> None:
+    """Bring a fresh model of the same making to what was captured. It goes on in these arrays."""
+    for place, kernel in _kernels(model):
+        for name in _learned(kernel) or ():
+            value = arrays[f"{place}.{name}"]
+            setattr(kernel, name, value if value.ndim else value.item())
+    for leaf in model.frontier.leaves:
+        leaf.catch_up()
+
+
+def _kernels(kernel: object, place: str = "model") -> Iterator[tuple[str, object]]:
+    """A kernel and all that it is made of, in an order that the estimator alone decides."""
+    yield place, kernel
+    for name in getattr(kernel, "PARTS", ()):
+        part = getattr(kernel, name)
+        if isinstance(part, list):
+            for number, each in enumerate(part):
+                yield from _kernels(each, f"{place}.{name}{number}")
+        else:
+            yield from _kernels(part, f"{place}.{name}")
+
+
+def _learned(kernel: object) -> tuple[str, ...] | None:
+    """What this very class declares; ``None`` where it does not, and cannot be captured."""
+    return vars(type(kernel)).get("LEARNED")
+
 
 FORM = 4
 """Raised whenever what a snapshot holds changes its shape."""
@@ -173,7 +220,7 @@ class DriverView:
             name is None or isinstance(name, str | int) for name in names
         ):
             return None
-        arrays = snapshot.captured(state.model)
+        arrays = _captured(state.model)
         if arrays is None:
             return None
         seen = state.objective.seen if isinstance(state.objective, Distinct) else ()
@@ -219,7 +266,7 @@ class DriverView:
             raise InputError(
                 f"the snapshot was taken with {facts['estimator']}, not {state.estimator}"
             )
-        snapshot.give_back(state.model, arrays)
+        _give_back(state.model, arrays)
         state.register.number_all(list(islice(nodes, facts["nodes"])))
         for group in facts["groups"]:
             state.group_number(group)

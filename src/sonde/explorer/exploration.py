@@ -12,11 +12,10 @@ import numpy as np
 from sonde.budgets import Account, Budget
 from sonde.errors import InputError, LeaseError
 from sonde.estimators import Estimator, build_model, load_kernels
-from sonde.link_columns import LinkColumns, UrlPlace
 from sonde.link_words import words_of
 from sonde.objectives import gain_of
 from sonde.protocols import Floats, Objective
-from sonde.records import Group, Lease, Link, Node, Spend, Visit
+from sonde.records import Group, Lease, Link, LinkColumns, Node, Spend, UrlPlace, Visit
 from sonde.strategies import Strategy
 
 _NO_LINKS = LinkColumns((), ())

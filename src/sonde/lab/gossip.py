@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 
 from sonde.errors import InputError
 from sonde.estimators import estimator_from
-from sonde.peers.query import recently_met
-from sonde.peers.share import WIDTH, Share
+from sonde.peers.query import WIDTH, Share, recently_met
 from sonde.simulation import draw_seeds, simulate
 from sonde.sources.graph import Graph
 from sonde.sources.peers.messages import SpreadAnswer

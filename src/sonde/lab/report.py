@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from sonde import figures
-from sonde.lab.results import Curves
-from sonde.lab.statistics import half_width
+from sonde.lab.results import Curves, half_width
 from sonde.protocols import Floats
 
 PANELS = 6
@@ -47,6 +46,13 @@ class Line:
     @classmethod
     def of(cls, label: str, curves: Curves) -> Line:
         return cls(label, curves.steps, curves.rows.mean(axis=0), half_width(curves.rows))
+
+
+def panels(
+    graphs: Iterable[str], labels: Sequence[str], curves: Callable[[str, str], Curves]
+) -> dict[str, list[Line]]:
+    """The lines of a figure: by graph, the curves of each label on it."""
+    return {graph: [Line.of(label, curves(graph, label)) for label in labels] for graph in graphs}
 
 
 @dataclass(frozen=True)

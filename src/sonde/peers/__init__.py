@@ -18,8 +18,7 @@ say is bounded as ``sonde.sources.peers`` bounds it. A peer answers within the p
 """
 
 from sonde.peers.peer import Peer
-from sonde.peers.query import Gossip, gossip
-from sonde.peers.share import Handover, Share
+from sonde.peers.query import Gossip, Handover, Share, gossip
 from sonde.peers.shared_folder import SharedFolder
 
 __all__ = ["Gossip", "Handover", "Peer", "Share", "SharedFolder", "gossip"]

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sonde.errors import InputError
-from sonde.peers.query import forward, handed_query_from
-from sonde.peers.share import Share
+from sonde.peers.query import Share, forward, handed_query_from
 from sonde.peers.shared_folder import Holding, SharedFolder, promise
 from sonde.sources.peers.messages import (
     ANSWER,

@@ -33,8 +33,7 @@ from sonde.seeds.comparison import Comparison, ComparisonPlan, compare
 from sonde.seeds.known_graph import KnownGraph, Sites
 from sonde.seeds.methods import Method
 from sonde.seeds.network import LinkNetwork
-from sonde.seeds.refreshed import Refreshed, refresh
-from sonde.seeds.selection import Seed, Selection, covered_by, select
+from sonde.seeds.selection import Refreshed, Seed, Selection, covered_by, refresh, select
 from sonde.seeds.sites import allot, select_by_site
 from sonde.seeds.values import Facts, by_rules, uniqueness, worth
 

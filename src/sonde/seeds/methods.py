@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sonde.errors import SpecError
-from sonde.seeds.baselines import at_random, by_outdegree, by_pagerank
 from sonde.seeds.components import MaxScc, RootScc
 from sonde.seeds.coverage import Coverage
 from sonde.seeds.greedy import Greedy
 from sonde.seeds.network import Nodes
 from sonde.seeds.sketch import SIZE, Sketch
-from sonde.seeds.weights import MaxOut, MaxWeight
+from sonde.seeds.weights import MaxOut, MaxWeight, at_random, by_outdegree, by_pagerank
 
 BASELINES = ("random", "pagerank", "outdegree")
 _DEEP = ("maxweight", "maxscc", "rootscc")

@@ -86,11 +86,9 @@ class Archive(Protocol):
     def write(self) -> Callable[[Sequence[Exchange], str], str]:
         """Store the exchanges of a fetch, and how its body was cut (``Response.cut``); the place
         of the last response."""
-        ...
 
     def read(self, place: str) -> ArchivedResponse:
         """The response at a place; ``InputError`` where it cannot be read."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)

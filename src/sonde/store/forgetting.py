@@ -27,8 +27,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from sonde.errors import InputError
-from sonde.link_columns import LinkColumns
-from sonde.records import Outcome, Visit
+from sonde.records import LinkColumns, Outcome, Visit
 from sonde.sources.facts import PageVisit
 from sonde.store.log import CHECKPOINTS, clear_away, unpack_text
 from sonde.store.run import Run

@@ -33,8 +33,7 @@ import numpy.typing as npt
 import zstandard
 
 from sonde.kernels.model.significance import packed
-from sonde.link_columns import UrlPlace
-from sonde.records import Spend
+from sonde.records import Spend, UrlPlace
 
 Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
 """What a part of a run is captured as."""

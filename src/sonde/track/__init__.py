@@ -22,7 +22,7 @@ Invariants:
 - Memory grows with the nodes known, which the plan bounds, and with nothing else.
 """
 
-from sonde.track.plan import TrackPlan
+from sonde.track.policy import TrackPlan
 from sonde.track.tracked_run import TrackedRun
 from sonde.track.tracker import STOPS, Clock, LiveTracker, RankingUpdated, TrackedVisit, track_live
 

@@ -29,8 +29,7 @@ from sonde.sources.web.kind import Web
 from sonde.store.run import Run
 from sonde.track.citations import Citations, TrackedNode
 from sonde.track.import_run import connected, take_in
-from sonde.track.plan import TrackPlan
-from sonde.track.policy import Policy
+from sonde.track.policy import Policy, TrackPlan
 from sonde.track.update import GraphUpdate
 
 _LOG = logging.getLogger("sonde.track")

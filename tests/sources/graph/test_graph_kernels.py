@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sonde.kernels.graphs import adjacency, naming
-from sonde.sources.graph import Graph, edge_list, names
+from sonde.sources.graph import Graph, loading, names
 from uncompiled import uncompiled
 
 ROWS = st.lists(
@@ -35,7 +35,7 @@ def test_same_graph_either_way(
     graph = Graph.from_edges(given_rows)
     numbers = graph.indices(graph.names)
     with monkeypatch.context() as patch:
-        patch.setattr(edge_list, "adjacency", PLAIN[adjacency.__name__])
+        patch.setattr(loading, "adjacency", PLAIN[adjacency.__name__])
         patch.setattr(names, "naming", PLAIN[naming.__name__])
         plain = Graph.from_edges(given_rows)
         assert same(graph, plain)

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.sources.social.statements import Statement, statement_of
-from sonde.sources.social.windows import Window, WindowPlace, Windows
+from sonde.sources.social.windows import Statement, Window, WindowPlace, Windows, statement_of
 
 times = st.floats(0.0, 2.0, allow_nan=False)
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from sonde.kernels.html import urls as url_kernel
 from sonde.kernels.model import significance as kernel
-from sonde.link_columns import UrlPlace
 from sonde.net.urls import normalise
+from sonde.records import UrlPlace
 from sonde.sources.graph import Graph
 from sonde.sources.page import read_page
 from sonde.url_measures import Surroundings, keys_of, places

@@ -3,7 +3,7 @@
 - ``column:NAME``: an edge's score is the column, summed over its rows; a node's is the column of
   the same name in the table of nodes or, where there is none, the sum over the edges to it;
 - ``in-degree``: a node's score is how many nodes link to it, an edge's is 1;
-- ``topical``: a topic that lies warm around a few nodes, drawn from a seed (see ``process``).
+- ``topical``: a topic drawn from a seed: warm around a few nodes, cooling with distance.
 
 The first two go through f if asked, node by node and edge by edge, after the sums.
 
@@ -26,14 +26,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sonde.data.edges.topical_scores import drawn
 from sonde.data.folders import Folders
 from sonde.data.pairs import NEVER, Grouped, Pairs, scoring
-from sonde.data.rowfiles import RowFile
-from sonde.data.timestamps import seconds_from
+from sonde.data.rowfiles import RowFile, seconds_from
 from sonde.data.topics import Floats, f_of
 from sonde.errors import InputError
 from sonde.meter import Meter
+from sonde.sources.graph.generate import COLD, NOISE, TELLING
 from sonde.sources.graph.names import Names, names_of
 
 Mask = npt.NDArray[np.bool_]
@@ -282,3 +281,41 @@ def _shortest(names: pa.Array) -> pa.Array:
     except pa.ArrowInvalid:
         return names
     return numbers if numbers.cast(pa.string()).equals(names) else names
+
+
+STEPS = 6  # how far heat spreads
+KEPT = 0.5  # of a node's heat at each step; the rest goes to its neighbours
+CENTRES = 3
+
+
+def drawn(
+    sources: npt.NDArray[np.int64],
+    targets: npt.NDArray[np.int64],
+    count: int,
+    seed: int,
+    share: float,
+) -> tuple[Floats, Floats]:
+    """Scores of nodes and of edges. The same links and seed give the same scores."""
+    dice = np.random.default_rng(seed)
+    ends = np.concatenate([sources, targets])
+    others = np.concatenate([targets, sources])
+    degrees = np.bincount(ends, minlength=count)
+    weights = (degrees + 1) / (degrees + 1).sum()
+    heat = np.zeros(count)
+    heat[dice.choice(count, min(CENTRES, count), replace=False, p=weights)] = 1.0
+    shares = 1 / np.maximum(degrees, 1)
+    for _ in range(STEPS):
+        flowing = np.bincount(others, weights=(heat * shares)[ends], minlength=count)
+        heat = KEPT * heat + (1 - KEPT) * flowing
+    warmth = heat / heat.max() + COLD * heat.mean() / heat.max()
+    wanted = max(1, round(share * count))
+    # The smallest of exponential waiting times: a weighted draw without replacement.
+    waiting = dice.exponential(size=count) / warmth
+    chosen = np.argsort(waiting, kind="stable")[:wanted]
+    scores = np.zeros(count)
+    scores[chosen] = 1 + np.log(np.minimum(dice.zipf(2.0, wanted), 10_000))
+    rates = np.where(scores[targets] > 0, TELLING, NOISE)
+    telling = dice.random(len(targets)) < rates
+    alphas = np.zeros(len(targets))
+    alphas[telling] = 1 + np.log(dice.geometric(0.5, int(telling.sum())))
+    return scores, alphas

@@ -20,8 +20,8 @@ from sonde.data.draft import listed
 from sonde.data.folders import Folders
 from sonde.data.pairs import NEVER, Pairs, scoring
 from sonde.data.posts.postfiles import PostFormat, post_blocks
+from sonde.data.rowfiles import seconds_from
 from sonde.data.streams import open_raw
-from sonde.data.timestamps import seconds_from
 from sonde.data.topics import Counts, Topics, f_of
 from sonde.errors import InputError
 from sonde.meter import Meter

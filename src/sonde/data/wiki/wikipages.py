@@ -7,21 +7,78 @@ them are read by ``kernels.text.wikidump``; whatever else there is goes to a par
 
 from __future__ import annotations
 
+import html
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 from xml.parsers import expat
 from xml.sax.saxutils import unescape
 
 from sonde.data import bzip
-from sonde.data.batch import DocumentBatch
+from sonde.data.draft import DocumentBatch
 from sonde.data.topics import Topics
 from sonde.data.wiki.titles import Resolver, Titles
-from sonde.data.wiki.wikitext import Plain, plain
-from sonde.kernels.text import wikidump
+from sonde.kernels.text import wikidump, wikimarks
+from sonde.kernels.text import wikitext as kernel
 from sonde.sources.page import WINDOW
+
+_TABLE = re.compile(r"\n[ \t:]*(?:\{\|.*|\|-.*|\|\}|\|\+)")
+_CELL = re.compile(r"""\n[ \t]*+[|!](?:\s*+[\w-]++\s*+=\s*+(?:"[^"\n]*+"|[\w%]++))++\s*+\|""")
+_SET_ASIDE = re.compile(rb"\x01([0-9]{8})")
+_REFERENCE = re.compile(rb"&[#A-Za-z]")
+_OPTION = re.compile(
+    r"(?:thumb|thumbnail|frame|frameless|border|left|right|center|none|upright|baseline|middle|top"
+    r"|bottom|sub|super|\d*(?:x\d+)?px|(?:alt|link|class|page|lang|upright|thumb)\s*=.*)",
+    re.DOTALL | re.IGNORECASE,
+)
+
+
+class Plain(NamedTuple):
+    """UTF-8 with its white space collapsed; links are (target as written, start, end in characters)
+    by their place."""
+
+    text: bytes
+    links: list[tuple[bytes, int, int]]
+
+
+def plain(wikitext: bytearray, size: int, kind_of: Callable[[bytes], str]) -> Plain:
+    """The visible text of wikitext between two line ends, ``size`` bytes of UTF-8.
+
+    It must not have characters that XML does not allow. ``kind_of`` a target is "file", "category"
+    or anything else. The buffer is not to be used again.
+    """
+    return _settled(*wikimarks.marked(wikitext, size, kind_of, _caption))
+
+
+def _settled(text: bytearray, size: int, targets: list[bytes], verbatim: list[bytes]) -> Plain:
+    """Without the rest of the markup."""
+    braces = text.find(b"{", 0, size) >= 0
+    if braces and text.find(b"{|", 0, size) >= 0:
+        shown = text[:size].decode("utf-8", "surrogatepass")
+        shown = _CELL.sub(" ", _TABLE.sub("\n", shown)).replace("!!", " ")
+        text = bytearray(shown, "utf-8", "surrogatepass")
+        size = len(text)
+    size = kernel.strip(text, size, braces)
+    if verbatim:
+        text = bytearray(_SET_ASIDE.sub(lambda found: verbatim[int(found[1])], text[:size]))
+        size = len(text)
+    if text.find(b"&", 0, size) >= 0 and _REFERENCE.search(text, 0, size):
+        shown = html.unescape(text[:size].decode("utf-8", "surrogatepass"))
+        text = bytearray(shown, "utf-8", "surrogatepass")
+        size = len(text)
+    size, links = kernel.settle(text, size, targets)
+    return Plain(bytes(text[:size]), links)
+
+
+def _caption(options: bytes) -> bytes:
+    """The last option of a file that is not a setting."""
+    parts = [part.strip() for part in options.decode("utf-8", "surrogatepass").split("|")[1:]]
+    parts = [part for part in parts if not _OPTION.fullmatch(part)]
+    return parts[-1].encode("utf-8", "surrogatepass") if parts else b""
+
 
 PAGE = re.compile(rb"<page[\s>]")
 END = b"</page>"

@@ -22,11 +22,10 @@ cdef class Hedge(Panel):
     @cython.final
     cdef double percentile(self, Leaf leaf, double[::1] snapshot, int rows)
 
+@cython.final
 cdef class Thompson(Panel):
     cdef public double capacity
     cdef public double[::1] wins, losses
 
-    @cython.final
     cdef double gamma(self, double shape)
-    @cython.final
     cdef double normal(self)

@@ -24,6 +24,7 @@ cdef class Leaf:
     cdef void learn(self, double[::1] snapshot, double gain)
     cdef void activate(self)
 
+@cython.final
 cdef class Frontier:
     cdef public object leaves
     cdef public int width, rows, blocks, live, shelves
@@ -43,25 +44,17 @@ cdef class Frontier:
     cdef public long long changes
     cdef public int[::1] listed
 
-    @cython.final
     cdef int block_of(self, int slot) noexcept
-    @cython.final
     cdef inline int visit_of(self, int node) noexcept
     cpdef int add(self, int node)
-    @cython.final
     cdef int open_block(self, int group)
-    @cython.final
     cdef void reserve_changes(self, long long count)
-    @cython.final
     cdef void announce(self) noexcept
     cpdef void take(self, int slot) noexcept
     cpdef void put_back(self, int slot)
-    @cython.final
     cdef void settle(self, int node) noexcept
     cpdef void drop(self, int node) noexcept
-    @cython.final
     cdef void leave(self, int node, int state) noexcept
     cpdef int selectable(self)
     cdef int list_blocks(self)
-    @cython.final
     cdef int nth(self, int rank)

@@ -1,18 +1,17 @@
 cimport cython
 
+@cython.final
 cdef class LinkWords:
     cdef public int count
     cdef public long long[::1] first
     cdef public unsigned short[::1] words
     cdef int[::1] table
 
-    @cython.final
     cdef int number(self, const unsigned char[::1] data, long long begin, long long size)
-    @cython.final
     cdef long long slot_of(self, const unsigned char[::1] data, long long begin, long long size) noexcept
-    @cython.final
     cdef void rebuild(self)
 
+@cython.final
 cdef class Links:
     cdef public bint remember, keep_scores, wordy
     cdef public long long count, scores_from
@@ -27,13 +26,8 @@ cdef class Links:
     cdef public int[::1] in_tail, in_next, in_visit
 
     cdef void visited(self, int node, double score, long long start, long long end)
-    @cython.final
     cdef void reserve_visits(self)
-    @cython.final
     cdef inline double score(self, long long link) noexcept
-    @cython.final
     cdef inline long long words_of(self, long long link) noexcept
-    @cython.final
     cdef inline long long first_in(self, int node) noexcept
-    @cython.final
     cdef inline long long next_in(self, int node, long long link) noexcept

@@ -1,5 +1,6 @@
 cimport cython
 
+@cython.final
 cdef class Register:
     cdef public int count
     cdef public object others, strangers
@@ -9,13 +10,8 @@ cdef class Register:
 
     cpdef int find(self, object node) except -2
     cpdef int number(self, object node) except -2
-    @cython.final
     cdef int search(self, object text, bint add) except -2
-    @cython.final
     cdef long long slot_of(self, long long hashed, const char* data, Py_ssize_t size) noexcept
-    @cython.final
     cdef bint holds(self, long long number, const char* data, Py_ssize_t size) noexcept
-    @cython.final
     cdef void write(self, const char* data, Py_ssize_t size)
-    @cython.final
     cdef void rebuild(self)

@@ -11,6 +11,7 @@ cdef class Places(Signal):
 
 cdef double NONE
 
+@cython.final
 cdef class Feedback(Signal):
     cdef public Places places
     cdef public int near_up, near_down, wide_up, wide_down
@@ -22,30 +23,24 @@ cdef class Feedback(Signal):
     cdef int[::1] basename_count, domain_count
 
     cpdef void heard(self, double error) noexcept
-    @cython.final
     cdef inline double error_of(self, int node) noexcept
-    @cython.final
     cdef void flow_back(self, int node, double error)
-    @cython.final
     cdef void take_over(self, long long start, long long end)
-    @cython.final
     cdef void reserve_keys(self)
-    @cython.final
     cdef inline void show(self, int target, int slot) noexcept
 
 cdef double MIDDLE, STEPS
 cdef int ROWS
 
+@cython.final
 cdef class Quickness(Signal):
     cdef public int column
     cdef public double[::1] mean, deviation, shown
     cdef public int[::1] answers, rows
     cdef public signed char[::1] heard_of
 
-    @cython.final
     cdef void reserve_groups(self, long long groups)
     cpdef void heard(self, int group, double seconds)
-    @cython.final
     cdef void rewrite(self, int group)
 
 cdef class Relevance(Regression):

@@ -6,6 +6,7 @@ from sonde.kernels.model.rankings cimport Tournament
 cdef double WORD_PATIENCE
 cdef int HEARD
 
+@cython.final
 cdef class Vocabulary:
     cdef public Links links
     cdef public double[::1] gained, pages, worth
@@ -15,30 +16,26 @@ cdef class Vocabulary:
     cdef public double total, count, mean
     cdef public long long stamps
 
-    @cython.final
     cdef void settle(self) noexcept
-    @cython.final
     cdef inline void judge(self, int word) noexcept
-    @cython.final
     cdef void learn(self, int node, double gain) noexcept
     cpdef double value(self, long long link) noexcept
 
 cdef int DOUBLINGS
 cdef double RATIO_PATIENCE
 
+@cython.final
 cdef class Ratios:
     cdef public double[::1] brought, foreseen, ratio
 
-    @cython.final
     cdef inline int level(self, double amount) noexcept
-    @cython.final
     cdef void note(self, int level, double foreseen, double gain) noexcept
-    @cython.final
     cdef void settle(self, double usual) noexcept
 
 cdef int LEVELS
 cdef double LEVEL_PATIENCE, GUESS, GUESSES, FAIR_SHARE
 
+@cython.final
 cdef class Yields(Signal):
     cdef public int deg, e_sum, weight, worth, share, words, base, estimate, rank
     cdef public double patience, by_degree, by_link, by_share, by_words, by_ratio, by_rank, by_ahead, budget, outlook
@@ -54,31 +51,18 @@ cdef class Yields(Signal):
     cdef public double gained, samples, gained_positive, samples_positive
     cdef public double scale, promise, unit
 
-    @cython.final
     cdef void expect(self, double[::1] snapshot, double gain) noexcept
-    @cython.final
     cdef void reserve_visits(self, int visits)
-    @cython.final
     cdef void count(self, double score, long long start, long long end) noexcept
-    @cython.final
     cdef void reach(self, int visit, double score, long long start, long long end) noexcept
-    @cython.final
     cdef int level(self, double score) noexcept
-    @cython.final
     cdef void show(self, int visit) noexcept
-    @cython.final
     cdef void pass_on(self, int visit)
-    @cython.final
     cdef void rebase(self, int slot) noexcept
-    @cython.final
     cdef inline int link_level(self, double score) noexcept
-    @cython.final
     cdef inline double ratio(self, int slot) noexcept
-    @cython.final
     cdef inline void weigh(self, int slot) noexcept
-    @cython.final
     cdef void revise(self)
-    @cython.final
     cdef void rescale(self)
 
 cdef class Expectation(Tournament):

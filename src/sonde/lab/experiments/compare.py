@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from sonde.lab.experiments.experiment import Experiment, notes
-from sonde.lab.experiments.lead import entrants, merits, to_oracle
+from sonde.lab.experiments.lead import entrants, merits
 from sonde.lab.protocol import Protocol
-from sonde.lab.report import Figure, Line, Report, ReportTable
-from sonde.lab.results import Results
-from sonde.lab.statistics import Mean, mean
+from sonde.lab.report import Figure, Report, ReportTable, panels
+from sonde.lab.results import Mean, Results, mean
 
 COMPARE = Protocol(sets=10, seed_nodes=50, steps=10_000)
 
@@ -108,7 +107,7 @@ def compared(results: Results, objective: str) -> EstimatorComparison:
     labels = [label for label in results.labels if label != "oracle"] or ["oracle"]
     shares = {
         label: np.concatenate(
-            [to_oracle(results, graph, label, objective).last for graph in results.graphs]
+            [results.relative(graph, label, "oracle", objective).last for graph in results.graphs]
         )
         for label in labels
     }
@@ -181,13 +180,11 @@ def _report(
         f"compare-{objective}",
         f"Score ({objective}) relative to the oracle's crawl, mean and 95 % interval",
         "share of the oracle's score",
-        {
-            graph: [
-                Line.of(one.estimator, to_oracle(results, graph, one.estimator, objective))
-                for one in ranking
-            ]
-            for graph in results.graphs
-        },
+        panels(
+            results.graphs,
+            [one.estimator for one in ranking],
+            lambda graph, label: results.relative(graph, label, "oracle", objective),
+        ),
     )
     title = f"Score ({objective}), mean ± half of the 95 % interval"
     return Report(

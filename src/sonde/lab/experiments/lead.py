@@ -10,9 +10,8 @@ import numpy as np
 from sonde.errors import InputError
 from sonde.lab.experiments.experiment import Experiment, notes
 from sonde.lab.protocol import Protocol
-from sonde.lab.report import Figure, Line, Report, ReportTable
-from sonde.lab.results import Curves, Results
-from sonde.lab.statistics import Mean, geometric, mean, share
+from sonde.lab.report import Figure, Report, ReportTable, panels
+from sonde.lab.results import Curves, Mean, Results, geometric, mean, share
 from sonde.lab.units import OBJECTIVES, CrawlSpec, estimator_of
 from sonde.protocols import Floats
 
@@ -97,13 +96,6 @@ def entrants(estimators: Sequence[str], objectives: Sequence[str]) -> list[tuple
     ]
 
 
-def to_oracle(results: Results, graph: str, label: str, objective: str) -> Curves:
-    """The gain relative to the oracle's crawl from the same seed graph."""
-    curves = results.curves(graph, label, "gain", objective)
-    oracle = results.curves(graph, "oracle", "gain", objective)
-    return Curves(curves.steps, share(curves.rows, oracle.rows))
-
-
 def merits(results: Results, label: str, objective: str) -> tuple[Mean, Mean, Mean]:
     """Harvest rate, efficiency and GPR at the last step, over all seed graphs of all graphs."""
 
@@ -156,47 +148,35 @@ def report_lead(results: Results) -> Report:
             title = f"{objective}, relative to the oracle, {head}"
             tables.append(ReportTable(title, ["estimator", *results.graphs], rows))
         tables.append(judged(results, objective))
-        named = f"lead-{objective}"
-        absolute = {
-            graph: [
-                Line.of(label, results.curves(graph, label, "gain", objective))
-                for label in results.labels
-            ]
-            for graph in results.graphs
-        }
-        relative = {
-            graph: [Line.of(label, to_oracle(results, graph, label, objective)) for label in others]
-            for graph in results.graphs
-        }
-        short = {
-            graph: [
-                Line.of(label, until(to_oracle(results, graph, label, objective), SHORT))
-                for label in others
-            ]
-            for graph in results.graphs
-        }
-        figures += [
-            Figure(named, f"Score ({objective}) against steps", "score", absolute),
-            Figure(
-                f"{named}-relative",
-                f"Score ({objective}) relative to the oracle's crawl",
-                "share of the oracle's score",
-                relative,
-            ),
-            Figure(
-                f"{named}-short",
-                f"The first {SHORT:,} steps: score ({objective}) relative to the oracle's crawl",
-                "share of the oracle's score",
-                short,
-            ),
-        ]
+        figures += _figures(results, objective, others)
     return Report(
         "lead", "Lead: every estimator leads its own crawl", tables, figures, notes(results)
     )
 
 
+def _figures(results: Results, objective: str, others: Sequence[str]) -> list[Figure]:
+    def absolute(graph: str, label: str) -> Curves:
+        return results.curves(graph, label, "gain", objective)
+
+    def relative(graph: str, label: str) -> Curves:
+        return results.relative(graph, label, "oracle", objective)
+
+    def short(graph: str, label: str) -> Curves:
+        return until(relative(graph, label), SHORT)
+
+    named, share_of = f"lead-{objective}", "share of the oracle's score"
+    relatively = f"score ({objective}) relative to the oracle's crawl"
+    whole = panels(results.graphs, results.labels, absolute)
+    to_oracle, early = (panels(results.graphs, others, each) for each in (relative, short))
+    return [
+        Figure(named, f"Score ({objective}) against steps", "score", whole),
+        Figure(f"{named}-relative", relatively.capitalize(), share_of, to_oracle),
+        Figure(f"{named}-short", f"The first {SHORT:,} steps: {relatively}", share_of, early),
+    ]
+
+
 def _final(results: Results, graph: str, label: str, objective: str, step: int | None) -> str:
-    curves = to_oracle(results, graph, label, objective)
+    curves = results.relative(graph, label, "oracle", objective)
     return mean(curves.last if step is None else curves.at(step)).shown(3)
 
 
@@ -220,10 +200,9 @@ def report_bandits(results: Results) -> Report:
         "bandits",
         "Bandits and their arms: score relative to the oracle's crawl",
         "share of the oracle's score",
-        {
-            graph: [Line.of(label, to_oracle(results, graph, label, "sum")) for label in others]
-            for graph in results.graphs
-        },
+        panels(
+            results.graphs, others, lambda graph, label: results.relative(graph, label, "oracle")
+        ),
     )
     return Report(
         "bandits",

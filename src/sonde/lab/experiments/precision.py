@@ -4,15 +4,15 @@ have picked, and how long they take."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
 from sonde.lab.experiments.experiment import Experiment, notes
 from sonde.lab.experiments.lead import ESTIMATORS
 from sonde.lab.protocol import Protocol
-from sonde.lab.report import Figure, Line, Report, ReportTable
-from sonde.lab.results import Curves, Results
-from sonde.lab.statistics import mean
+from sonde.lab.report import Figure, Report, ReportTable, panels
+from sonde.lab.results import Curves, Results, mean
 from sonde.lab.units import CrawlSpec, estimator_of
 
 PRECISION = Protocol(sets=10, seed_nodes=50, steps=100_000)
@@ -64,7 +64,11 @@ def report_precision(results: Results) -> Report:
         "precision",
         "What the estimator's best node lacks against the best one, rolling mean, oracle-led crawl",
         "score lacking",
-        _panels(results, "loss"),
+        panels(
+            results.graphs,
+            results.labels,
+            lambda graph, label: results.curves(graph, label, "loss"),
+        ),
         from_early_on=True,
     )
     return Report(
@@ -94,7 +98,7 @@ def report_time(results: Results) -> Report:
         "time",
         "Processor time a step on the oracle-led crawl, and the time that a request allows",
         "microseconds a step",
-        _panels(results, "micros"),
+        panels(results.graphs, results.labels, partial(_mean_micros, results)),
         logarithmic=True,
         from_early_on=True,
         levels={f"{name}": seconds * 1e6 for name, seconds in ALLOWED.items()},
@@ -108,14 +112,7 @@ def report_time(results: Results) -> Report:
     )
 
 
-def _panels(results: Results, column: str) -> dict[str, list[Line]]:
-    panels = {}
-    for graph in results.graphs:
-        lines = []
-        for label in results.labels:
-            curves = results.curves(graph, label, column)
-            if column == "micros":  # no bands around times
-                curves = Curves(curves.steps, curves.rows.mean(axis=0, keepdims=True))
-            lines.append(Line.of(label, curves))
-        panels[graph] = lines
-    return panels
+def _mean_micros(results: Results, graph: str, label: str) -> Curves:
+    """Without bands, which times do not have."""
+    curves = results.curves(graph, label, "micros")
+    return Curves(curves.steps, curves.rows.mean(axis=0, keepdims=True))

@@ -9,9 +9,8 @@ import numpy as np
 from sonde.errors import InputError
 from sonde.lab.experiments.experiment import Experiment, notes
 from sonde.lab.protocol import Protocol
-from sonde.lab.report import Figure, Line, Report, ReportTable
-from sonde.lab.results import Curves, Results
-from sonde.lab.statistics import mean, share
+from sonde.lab.report import Figure, Report, ReportTable, panels
+from sonde.lab.results import Curves, Results, mean
 from sonde.lab.units import CrawlSpec
 
 STEERING = Protocol(sets=10, seed_nodes=1_000, above=1.5, steps=5_000)
@@ -40,22 +39,17 @@ def steering(
     return Experiment("steering", protocol, entrants, report_steering)
 
 
-def relative(results: Results, graph: str, label: str, base: str) -> Curves:
-    """The gain of one label as a share of another's, seed graph by seed graph."""
-    curves = results.curves(graph, label, "gain")
-    against = results.curves(graph, base, "gain")
-    return Curves(curves.steps, share(curves.rows, against.rows))
-
-
 def report_steering(results: Results) -> Report:
     tables = []
     for graph, setting in results.settings.items():
         columns = stones(setting.steps, (10, 100, 500, 1_000, 2_000))
         rows = [
-            [label]
-            + [
-                mean(relative(results, graph, label, "greedy").at(step)).shown(3)
-                for step in columns
+            [
+                label,
+                *(
+                    mean(results.relative(graph, label, "greedy").at(step)).shown(3)
+                    for step in columns
+                ),
             ]
             for label in results.labels
         ]
@@ -64,13 +58,11 @@ def report_steering(results: Results) -> Report:
         "steering",
         "Altered greedy (q, zeta) relative to greedy, oracle scores",
         "score relative to greedy",
-        {
-            graph: [
-                Line.of(label, relative(results, graph, label, "greedy"))
-                for label in results.labels
-            ]
-            for graph in results.graphs
-        },
+        panels(
+            results.graphs,
+            results.labels,
+            lambda graph, label: results.relative(graph, label, "greedy"),
+        ),
     )
     return Report(
         "steering",
@@ -92,7 +84,7 @@ def refresh(protocol: Protocol = REFRESH, intervals: Sequence[int] = INTERVALS) 
 
 def degradation(results: Results, graph: str, label: str) -> Curves:
     """By how many percent a refresh interval falls behind refreshing at every step."""
-    curves = relative(results, graph, label, "1")
+    curves = results.relative(graph, label, "1")
     return Curves(curves.steps, 100.0 * (1.0 - curves.rows))
 
 
@@ -111,14 +103,11 @@ def report_refresh(results: Results) -> Report:
         "refresh",
         "Score lost by refreshing every so many steps, oracle scores",
         "percent lost",
-        {
-            graph: [
-                Line.of(label, degradation(results, graph, label))
-                for label in results.labels
-                if label != "1"
-            ]
-            for graph in results.graphs
-        },
+        panels(
+            results.graphs,
+            [label for label in results.labels if label != "1"],
+            lambda graph, label: degradation(results, graph, label),
+        ),
     )
     final = [
         [label]

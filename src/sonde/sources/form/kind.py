@@ -12,7 +12,7 @@ from sonde.net.urls import normalise
 from sonde.sources.context import SourceContext
 from sonde.sources.form.form import SearchForm
 from sonde.sources.form.layout import Layout
-from sonde.sources.form.query_words import LONGEST, words_of
+from sonde.sources.form.source import LONGEST, words_of
 from sonde.sources.kind import FETCHING, Kind
 
 if TYPE_CHECKING:

@@ -1,4 +1,5 @@
-"""Further columns of a graph that mean something: the words of links, and the records of nodes.
+"""Further columns of a graph that mean something: the words of links, the records of nodes, and
+the places of both, where names are URLs or paths.
 
 Words come from the edge columns ``anchor`` and ``context``, for estimators that read them. Records
 come from the node column ``records``, for the objective `distinct`: a list in Parquet, or text with
@@ -18,6 +19,9 @@ import pyarrow.compute as pc
 
 from sonde.errors import GraphError
 from sonde.link_words import link_words
+from sonde.protocols import Floats
+from sonde.records import UrlPlace
+from sonde.url_measures import keys_of
 
 ANCHOR = "anchor"
 WINDOW = "context"
@@ -96,3 +100,70 @@ def records_of(nodes: pa.Table) -> NodeRecords:
     np.cumsum(lengths, out=first[1:])
     numbers = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
     return NodeRecords(first, numbers, encoded.dictionary.to_pylist())
+
+
+Keys = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class GraphPlaces:
+    """Keys of nodes and measures of links, as arrays; see ``sonde.url_measures``.
+
+    A graph folder has parallel links merged, so that no link has repeats.
+    """
+
+    domain: Keys
+    basename: Keys
+    domains: int
+    basenames: int
+    rfu: Floats
+    bfu: Floats
+    repeats: Floats
+
+    def of(self, target: int, link: int) -> UrlPlace:
+        """The place that a told link to a node has."""
+        return UrlPlace(
+            int(self.domain[target]),
+            int(self.basename[target]),
+            float(self.rfu[link]),
+            float(self.bfu[link]),
+        )
+
+
+def places_of(names: pa.Array, indptr: npt.NDArray[np.int64], targets: Keys) -> GraphPlaces:
+    """Work out the places of a graph. Nodes with integer names all live together."""
+    count = len(names)
+    if pa.types.is_integer(names.type):
+        domain = basename = np.zeros(count, dtype=np.int32)
+        domains = basenames = min(count, 1)
+    else:
+        pairs = [keys_of(name) for name in names.to_pylist()]
+        domain, domains = _numbered([pair[0] for pair in pairs])
+        basename, basenames = _numbered([pair[1] for pair in pairs])
+    return GraphPlaces(
+        domain,
+        basename,
+        domains,
+        basenames,
+        _shares(indptr, domain[targets], domains),
+        _shares(indptr, basename[targets], basenames),
+        np.zeros(len(targets)),
+    )
+
+
+def _numbered(keys: list[str]) -> tuple[Keys, int]:
+    numbers: dict[str, int] = {}
+    found = [numbers.setdefault(key, len(numbers)) for key in keys]
+    return np.array(found, dtype=np.int32), len(numbers)
+
+
+def _shares(indptr: npt.NDArray[np.int64], keys: Keys, kinds: int) -> Floats:
+    """For each link: the share of its source's links with its key, over the distinct keys."""
+    degrees = np.diff(indptr)
+    sources = np.repeat(np.arange(len(degrees), dtype=np.int64), degrees)
+    pairs, places, counts = np.unique(
+        sources * max(kinds, 1) + keys, return_inverse=True, return_counts=True
+    )
+    distinct = np.bincount(pairs // max(kinds, 1), minlength=len(degrees))
+    shares: Floats = counts[places] / degrees[sources] / distinct[sources]
+    return shares

@@ -10,9 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from sonde.errors import GraphError
-from sonde.sources.graph.compression import in_one_line
 from sonde.sources.graph.rows import EDGE_NAMES, NODE_NAMES
-from sonde.sources.graph.table import MemoryTable
+from sonde.sources.graph.table import MemoryTable, in_one_line
 
 
 def edge_table(edges: Any) -> MemoryTable:

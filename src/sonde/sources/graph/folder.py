@@ -11,8 +11,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sonde.errors import GraphError
-from sonde.sources.graph.compression import COMPRESSIONS, UNREADABLE, in_one_line
-from sonde.sources.graph.table import BATCH_ROWS, ParquetTable, Table
+from sonde.sources.graph.table import (
+    BATCH_ROWS,
+    COMPRESSIONS,
+    UNREADABLE,
+    ParquetTable,
+    Table,
+    in_one_line,
+)
 from sonde.sources.graph.text import CSV, TSV, TextTable
 
 if TYPE_CHECKING:

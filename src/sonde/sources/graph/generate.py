@@ -18,8 +18,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sonde.errors import GraphError
-from sonde.sources.graph.edge_list import EdgeList
 from sonde.sources.graph.graph import Graph
+from sonde.sources.graph.loading import EdgeList
 
 CHUNK = 1 << 20
 """Links drawn at a time. Another value would be another graph for the same seed."""

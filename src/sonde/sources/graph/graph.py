@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sonde.errors import GraphError
-from sonde.sources.graph.columns import LinkWords, link_words_of
+from sonde.sources.graph.columns import GraphPlaces, LinkWords, link_words_of, places_of
 from sonde.sources.graph.conversions import (
     edge_table,
     networkx_tables,
@@ -22,7 +22,6 @@ from sonde.sources.graph.conversions import (
     scipy_tables,
 )
 from sonde.sources.graph.folder import open_folder, save_folder
-from sonde.sources.graph.graph_places import GraphPlaces, places_of
 from sonde.sources.graph.loading import assemble
 from sonde.sources.graph.names import Names, names_of
 

@@ -12,8 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sonde.errors import GraphError
-from sonde.sources.graph.compression import in_one_line
-from sonde.sources.graph.table import Table
+from sonde.sources.graph.table import Table, in_one_line
 
 NODE_NAMES = ("node",)
 EDGE_NAMES = ("source", "target")

@@ -1,17 +1,37 @@
-"""What a table of rows is; tables that are in memory, and in Parquet files."""
+"""What a table of rows is; tables that are in memory, and in files, which may be compressed."""
 
 from __future__ import annotations
 
+import lzma
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sonde.errors import GraphError
-from sonde.sources.graph.compression import COMPRESSIONS, UNREADABLE, in_one_line, open_stream
+
+COMPRESSIONS = (".gz", ".xz", ".zst")
+
+UNREADABLE = (OSError, EOFError, lzma.LZMAError, pa.ArrowException, UnicodeDecodeError)
+"""What reading a missing, truncated or corrupt file raises, whichever library reads it."""
+
+
+def open_stream(path: Path) -> BinaryIO:
+    """The bytes of a file, decompressed as its suffix says."""
+    if path.suffix == ".xz":
+        return cast("BinaryIO", lzma.open(path))
+    codec = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix)
+    return cast("BinaryIO", pa.input_stream(str(path), compression=codec))
+
+
+def in_one_line(error: BaseException) -> str:
+    """What an error says, fit for the end of a one-line message."""
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return " ".join(text.split())[:200]
+
 
 BATCH_ROWS = 1 << 17
 """Rows held at a time: enough to make the cost of a batch vanish, little beside any large graph."""

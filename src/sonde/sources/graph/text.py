@@ -19,7 +19,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from sonde.errors import GraphError
-from sonde.sources.graph.compression import UNREADABLE, in_one_line, open_stream
+from sonde.sources.graph.table import UNREADABLE, in_one_line, open_stream
 
 BLOCK_BYTES = 1 << 22
 """Bytes that Arrow parses at a time, and so the longest row that it can read."""

@@ -29,25 +29,107 @@ the user called the account.
 
 from __future__ import annotations
 
+import re
 import string
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from sonde.durations import seconds_from
 from sonde.errors import InputError
+from sonde.net.urls import normalise, origin_of
 from sonde.sources.options import read_options
-from sonde.sources.social.paging import PAGINGS, Next
 from sonde.sources.social.windows import Window
+
+PAGINGS = ("link", "cursor", "last", "url", "page")
+
+_LINK = re.compile(r"<([^>]*)>([^<]*)")
+_NEXT = re.compile(r"""rel\s*=\s*"?[^";,]*\bnext\b""", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Next:
+    """Where the next page is: ``by`` is one of ``PAGINGS``.
+
+    ``link``    the header ``Link: <URL>; rel="next"``
+    ``cursor``  a value in the answer that is sent back as a parameter; the end where there is none
+    ``last``    a value in the last item, sent as a parameter; the end at an empty page
+    ``url``     a URL in the answer
+    ``page``    a parameter that counts from 1; the end at an empty page
+    """
+
+    by: str
+    path: str = ""
+    parameter: str = ""
+
+
+def next_url(
+    rule: Next, url: str, data: Any, items: Sequence[Any], headers: Mapping[str, str]
+) -> str | None:
+    """The URL of the next page; ``None`` at the end, and where it would be another origin's."""
+    if not items:
+        return None
+    found: str | None = None
+    if rule.by == "link":
+        for target, parameters in _LINK.findall(headers.get("Link", "")):
+            if _NEXT.search(parameters):
+                found = normalise(target, base=url)
+    elif rule.by == "url":
+        found = normalise(text_at(data, rule.path), base=url) if text_at(data, rule.path) else None
+    elif rule.by == "page":
+        value = dict(parse_qsl(urlsplit(url).query)).get(rule.parameter, "1")
+        found = _with(url, rule.parameter, str(int(value) + 1)) if value.isdigit() else None
+    else:
+        value = text_at(data if rule.by == "cursor" else items[-1], rule.path)
+        found = _with(url, rule.parameter, value) if value else None
+    if found is None or found == url or origin_of(found) != origin_of(url):
+        return None
+    return found
+
+
+def _with(url: str, name: str, value: str) -> str:
+    parts = urlsplit(url)
+    pairs = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if pair[0] != name]
+    return urlunsplit(parts._replace(query=urlencode([*pairs, (name, value)])))
+
+
+def pick(data: Any, path: str) -> list[Any]:
+    """All values at a JSON path: names with dots between them, ``[]`` for each of a list. What is
+    null, or is not of the shape that the path expects, is left out: an API may leave out what it
+    likes.
+
+    >>> pick({"post": {"facets": [{"did": "a"}, {"did": "b"}, {}]}}, "post.facets[].did")
+    ['a', 'b']
+    """
+    found = [data]
+    for step in path.split(".") if path else []:
+        name = step.removesuffix("[]")
+        if name:
+            found = [value[name] for value in found if isinstance(value, dict) and name in value]
+        if step.endswith("[]"):
+            found = [value for several in found if isinstance(several, list) for value in several]
+    return [value for value in found if value is not None]
+
+
+def one(data: Any, path: str) -> Any:
+    """The first value at a path, or ``None``."""
+    return next(iter(pick(data, path)), None)
+
+
+def text_at(data: Any, path: str) -> str:
+    """The first value at a path as a text: numbers are written out, all else is empty."""
+    value = one(data, path)
+    return str(value) if isinstance(value, (str, int, float)) else ""
+
 
 _NAMES = {"posts": {"server", "id"}, "search": {"server", "query"}, "lookup": {"server", "name"}}
 
 
 @dataclass(frozen=True)
 class PostsEndpoint:
-    """An endpoint that lists posts. Paths are those of ``picking``, within an item."""
+    """An endpoint that lists posts. Paths are those of ``pick``, within an item."""
 
     url: str
     text: str
@@ -188,3 +270,44 @@ def filled(url: str, **values: str) -> str:
         name: value if name == "server" else quote(value, safe="") for name, value in values.items()
     }
     return url.format(**quoted)
+
+
+# -- accounts as nodes ------------------------------------------------------------------------
+
+SEARCH = "?"
+"""A node that begins so is a search."""
+
+_ID = "#"
+
+
+def node_of(number: str, name: str, description: ApiDescription) -> str:
+    """The node of an account that an answer tells of. Where mentions have no names, ids alone."""
+    if name and name != number and description.posts.mention_name:
+        return f"{name}{_ID}{number}"
+    return number
+
+
+def id_of(node: str) -> str | None:
+    """The id in a node, where it has one."""
+    _, mark, number = node.rpartition(_ID)
+    return number if mark and number else None
+
+
+def name_of(node: str) -> str:
+    """What a person calls the account."""
+    return node if id_of(node) is None else node.rpartition(_ID)[0]
+
+
+def spelt(name: str) -> str:
+    """The one spelling of a seed."""
+    bare = name.strip()
+    return bare if bare.startswith(SEARCH) else bare.removeprefix("@")
+
+
+def endpoint_of(node: str, description: ApiDescription) -> str:
+    """Where a node's first request goes."""
+    if node.startswith(SEARCH):
+        return "search" if description.search is not None else "posts"
+    if id_of(node) is None and description.lookup is not None:
+        return "lookup"
+    return "posts"

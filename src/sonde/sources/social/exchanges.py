@@ -13,11 +13,8 @@ from sonde.net.urls import origin_of
 from sonde.protocols import Allowance
 from sonde.records import Failure, Skip
 from sonde.sources.facts import VisitEnded
-from sonde.sources.social.description import PostsEndpoint
-from sonde.sources.social.paging import next_url
-from sonde.sources.social.picking import pick
-from sonde.sources.social.statements import Statement, statement_of
-from sonde.sources.social.windows import WindowPlace
+from sonde.sources.social.description import PostsEndpoint, next_url, pick
+from sonde.sources.social.windows import Statement, WindowPlace, statement_of
 
 if TYPE_CHECKING:
     from sonde.sources.social.source import ApiSource

@@ -13,9 +13,13 @@ from sonde.net.secret import Secret, secret_from
 from sonde.net.urls import normalise, origin_of
 from sonde.sources.context import SourceContext, SourceSettings
 from sonde.sources.kind import FETCHING, Kind
-from sonde.sources.social import accounts
-from sonde.sources.social.description import ApiDescription, read_description
-from sonde.sources.social.networks import BLUESKY, MASTODON
+from sonde.sources.social.description import (
+    SEARCH,
+    ApiDescription,
+    endpoint_of,
+    read_description,
+    spelt,
+)
 
 if TYPE_CHECKING:
     from sonde.sources.social.source import ApiSource
@@ -86,18 +90,18 @@ class NetworkKind(Kind[_Options]):
         phrases = [" ".join(part.split()) for part in (topic or "").split(",")]
         if self.described(options).search is None or not any(phrases):
             return super().seeds(options, topic)
-        return [accounts.SEARCH + phrase for phrase in phrases if phrase]
+        return [SEARCH + phrase for phrase in phrases if phrase]
 
     def spelt(self, options: _Options, seed: str) -> str:
-        spelt = accounts.spelt(seed)
-        if not spelt or not spelt.isprintable() or "/" in spelt:
+        node = spelt(seed)
+        if not node or not node.isprintable() or "/" in node:
             raise InputError(f"not an account of {self.name}: {seed!r:.200}")
-        if spelt.startswith(accounts.SEARCH) and self.described(options).search is None:
+        if node.startswith(SEARCH) and self.described(options).search is None:
             raise InputError(f"{self.name} has no search: {seed!r:.200}")
-        return spelt
+        return node
 
     def group(self, options: _Options, node: str) -> str:
-        return accounts.endpoint_of(node, self.described(options))
+        return endpoint_of(node, self.described(options))
 
     def rate(self, options: _Options) -> tuple[int, float]:
         description = self.described(options)
@@ -139,6 +143,78 @@ def _secrets(options: NetworkOptions) -> list[tuple[str, Secret]]:
         assert isinstance(secret, Secret)
         found.append((where, secret))
     return found
+
+
+# The networks that sonde knows are described as a user would describe another one.
+
+MASTODON = """
+name = "mastodon"
+
+[windows.all]  # of an account, or of an address without a token; servers say their own
+requests = 300
+per = "5m"
+
+[lookup]
+url = "{server}/api/v1/accounts/lookup?acct={name}"
+windows = ["all"]
+id = "id"
+
+[posts]
+url = "{server}/api/v1/accounts/{id}/statuses?limit=40&exclude_reblogs=true"
+windows = ["all"]
+items = "[]"
+text = "content"
+html = true
+author_id = "account.id"
+author_name = "account.acct"
+mentions = "mentions[]"
+mention_id = "id"
+mention_name = "acct"
+next = { by = "link" }
+
+[search]  # in posts, where the server and the token allow that
+url = "{server}/api/v2/search?q={query}&type=statuses&limit=40"
+windows = ["all"]
+items = "statuses[]"
+text = "content"
+html = true
+author_id = "account.id"
+author_name = "account.acct"
+mentions = "mentions[]"
+mention_id = "id"
+mention_name = "acct"
+"""
+
+BLUESKY = """
+name = "bluesky"
+server = "https://public.api.bsky.app"
+
+[windows.all]  # of an address
+requests = 3000
+per = "5m"
+
+[posts]
+url = "{server}/xrpc/app.bsky.feed.getAuthorFeed?actor={id}&limit=100&filter=posts_with_replies"
+windows = ["all"]
+items = "feed[]"
+text = "post.record.text"
+author_id = "post.author.did"
+author_name = "post.author.handle"
+mentions = "post.record.facets[].features[]"
+mention_id = "did"
+next = { by = "cursor", path = "cursor", parameter = "cursor" }
+
+[search]
+url = "{server}/xrpc/app.bsky.feed.searchPosts?q={query}&limit=100"
+windows = ["all"]
+items = "posts[]"
+text = "record.text"
+author_id = "author.did"
+author_name = "author.handle"
+mentions = "record.facets[].features[]"
+mention_id = "did"
+next = { by = "cursor", path = "cursor", parameter = "cursor" }
+"""
 
 
 class Mastodon(NetworkKind[NetworkOptions]):

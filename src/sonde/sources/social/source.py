@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from sonde.net.client import Client
 from sonde.net.polite_fetch import PoliteFetch
@@ -16,13 +17,88 @@ from sonde.records import Failure, Link, Node, Outcome, Skip
 from sonde.sources.context import SourceContext
 from sonde.sources.facts import PageFacts, PageVisit, VisitEnded
 from sonde.sources.page import read_html
-from sonde.sources.social import accounts
-from sonde.sources.social.description import ApiDescription, PostsEndpoint, filled
+from sonde.sources.social.description import (
+    SEARCH,
+    ApiDescription,
+    PostsEndpoint,
+    endpoint_of,
+    filled,
+    id_of,
+    name_of,
+    node_of,
+    one,
+    pick,
+    text_at,
+)
 from sonde.sources.social.exchanges import ApiAnswer, Exchanges
-from sonde.sources.social.picking import one, pick, text
-from sonde.sources.social.post_document import AccountPost, document
 from sonde.sources.social.window_pace import WindowPace
 from sonde.sources.social.windows import Window, Windows
+
+_BAR = " | "
+
+
+class AccountPost(NamedTuple):
+    """One post: who said what, and whom it mentions (nodes)."""
+
+    author: str
+    text: str
+    mentions: Sequence[str] = ()
+
+
+class Mention(NamedTuple):
+    """A link: a node, and the place of the posts that lead to it."""
+
+    url: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class PostDocument:
+    """What an account has said, as a document for the scorer (see ``scorers.document``).
+
+    ``content`` is all posts; ``text`` is the same, and then for each account that is mentioned the
+    posts that mention it, one place after the other. A link stands at its place, so that its α is
+    that of the posts that mention the other, all of them together. A bar stands between posts: no
+    phrase begins in one and ends in the next.
+    """
+
+    url: str
+    title: str
+    text: str
+    content: str
+    links: tuple[Mention, ...]
+    main: None = None
+    window: int = 0
+
+    def context(self, link: Any, /) -> str:
+        """The posts that mention the other."""
+        return self.text[link.start : link.end]
+
+
+def document(
+    node: str, title: str, own: Iterable[str], said: Iterable[tuple[str, str]]
+) -> PostDocument:
+    """A document of one's `own` posts and of what was `said` of others: (node, text) pairs."""
+    content = _BAR.join(map(_one_line, own))
+    about: dict[str, list[str]] = {}
+    for other, text in said:
+        if other != node:
+            about.setdefault(other, []).append(_one_line(text))
+    parts = [content]
+    place = len(content)
+    links = []
+    for other, texts in about.items():
+        section = _BAR.join(texts)
+        place += len(_BAR)
+        links.append(Mention(other, place, place + len(section)))
+        parts.append(section)
+        place += len(section)
+    return PostDocument(node, title, _BAR.join(parts), content, tuple(links))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 class ApiSource:
@@ -104,9 +180,9 @@ class ApiSource:
     async def visit(self, node: Node, allowance: Allowance) -> Outcome:
         """Visit an account, or search."""
         name = str(node)
-        exchange = Exchanges(self, allowance, accounts.endpoint_of(name, self.description))
+        exchange = Exchanges(self, allowance, endpoint_of(name, self.description))
         try:
-            if name.startswith(accounts.SEARCH):
+            if name.startswith(SEARCH):
                 return await self._search(name, exchange)
             return await self._account(name, exchange)
         except VisitEnded as ended:
@@ -125,7 +201,7 @@ class ApiSource:
         search = self.description.search
         if search is None:
             return Failure(f"{self.description.name} has no search")
-        url = filled(search.url, server=self.server, query=name.removeprefix(accounts.SEARCH))
+        url = filled(search.url, server=self.server, query=name.removeprefix(SEARCH))
         posts = []
         async for answer in exchange.pages("search", url, search):
             posts += self._posts(search, answer)
@@ -133,11 +209,11 @@ class ApiSource:
         return self._scored_visit(name, "", [], said, url)
 
     async def _account(self, name: str, exchange: Exchanges) -> Outcome:
-        number = accounts.id_of(name)
+        number = id_of(name)
         lookup = self.description.lookup
         if number is None and lookup is not None:
             found = await exchange.ask("lookup", filled(lookup.url, server=self.server, name=name))
-            number = text(found.data, lookup.id)
+            number = text_at(found.data, lookup.id)
             if not number:
                 return Failure("unknown account")
             self._called(number, name)
@@ -158,8 +234,8 @@ class ApiSource:
         """Learn who an account is from its first post; its name for people."""
         first = one(answer.data, posts.items)
         if number is None and first is not None:
-            self._called(text(first, posts.author_id), name)
-        return text(first, posts.author_name) or accounts.name_of(name)
+            self._called(text_at(first, posts.author_id), name)
+        return text_at(first, posts.author_name) or name_of(name)
 
     def _called(self, number: str, name: str) -> None:
         """An account with this id is known by a name that does not have the id in it."""
@@ -170,20 +246,24 @@ class ApiSource:
     def _posts(self, endpoint: PostsEndpoint, answer: ApiAnswer) -> list[AccountPost]:
         found = []
         for item in pick(answer.data, endpoint.items):
-            said = text(item, endpoint.text)
+            said = text_at(item, endpoint.text)
             if endpoint.html and said:
                 said = read_html(said.encode(), answer.url).text
             mentions = [
-                self._node(text(other, endpoint.mention_id), text(other, endpoint.mention_name))
+                self._node(
+                    text_at(other, endpoint.mention_id), text_at(other, endpoint.mention_name)
+                )
                 for other in (pick(item, endpoint.mentions) if endpoint.mentions else ())
-                if text(other, endpoint.mention_id)
+                if text_at(other, endpoint.mention_id)
             ]
-            author = self._node(text(item, endpoint.author_id), text(item, endpoint.author_name))
+            author = self._node(
+                text_at(item, endpoint.author_id), text_at(item, endpoint.author_name)
+            )
             found.append(AccountPost(author, said, mentions))
         return found
 
     def _node(self, number: str, name: str) -> str:
-        return self.aliases.get(number) or accounts.node_of(number, name, self.description)
+        return self.aliases.get(number) or node_of(number, name, self.description)
 
     def _scored_visit(
         self, name: str, title: str, own: list[str], said: list[tuple[str, str]], url: str

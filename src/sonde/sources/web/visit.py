@@ -12,13 +12,12 @@ from collections.abc import Sequence
 from sys import intern
 
 from sonde.kernels.html.links import gathered, grouped, unsettled
-from sonde.link_columns import LinkColumns
 from sonde.link_words import page_words
 from sonde.net.exchange import Response
 from sonde.net.robots import Directives, directives
 from sonde.net.urls import group_of
 from sonde.protocols import VISITED, CrawlView
-from sonde.records import Lease, Link, Outcome, Skip
+from sonde.records import Lease, Link, LinkColumns, Outcome, Skip
 from sonde.scorers.document import Scorer, rescored
 from sonde.sources.context import Archive, SourceSettings
 from sonde.sources.facts import Correction, PageFacts, PageVisit
