@@ -109,9 +109,9 @@ Value: TypeAlias = str | int | float | bytes | None
 
 
 class KeptPage(NamedTuple):
-    """What a run has kept of a page that was visited: of its facts (``sources.facts``) the head of
-    ``sketch``, ``twin`` and ``stale``. ``archived`` is the place of its response in the archive, if
-    it is there."""
+    """What a run has kept of a page that was visited: the score that it was told with, of its facts
+    (``sources.facts``) the head of ``sketch``, ``twin`` and ``stale``. ``archived`` is the place of
+    its response in the archive, if it is there."""
 
     node: str
     lease: int
@@ -121,6 +121,7 @@ class KeptPage(NamedTuple):
     twin: int | None
     canonical: str | None
     flags: str
+    score: float
     stale: tuple[int, int, int | None, int] | None
     archived: str | None
 
@@ -142,6 +143,10 @@ class Keeper(Protocol):
 
     def write(self, table: str, rows: Sequence[Sequence[Value]], /) -> None:
         """Write rows to such a table with the next commit; one with the same key is replaced."""
+
+    def clear(self, table: str) -> None:
+        """Take all rows out of such a table with the next commit, also those not yet written."""
+        ...
 
     def visits(self) -> Iterator[tuple[Node, Visit]]:
         """What was visited before, in the order of the log."""
@@ -258,6 +263,8 @@ class Links(Protocol):
     """The links of visits, as far as something needs them."""
 
     wordy: bool
+    remember: bool
+    beta: Floats
 
     def append(
         self, targets: Sequence[int], alphas: Sequence[float], words: Sequence[bytes]

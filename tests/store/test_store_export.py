@@ -221,6 +221,7 @@ def test_an_export_that_fails_leaves_nothing(folder: Path, tmp_path: Path) -> No
             "",
             None,
             None,
+            None,
             b"abc",
             b"",
             None,

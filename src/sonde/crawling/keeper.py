@@ -16,8 +16,9 @@ from sonde.store.warcreader import Archived, read_archived
 
 _PAGES = """
 SELECT url, pages.lease, final_url, status, substr(sketch, 1, ?), twin, canonical, flags,
-    log.data, warc
-FROM log JOIN pages ON pages.lease = log.lease JOIN nodes ON nodes.number = pages.node
+    coalesce(told_score, score), log.data, warc
+FROM log JOIN pages ON pages.lease = log.lease JOIN leases ON leases.number = log.lease
+JOIN nodes ON nodes.number = pages.node
 WHERE log.kind = 'settle' ORDER BY log.seq
 """
 _HEAD = 128  # bytes of a sketch: the rest is read when it is needed
@@ -37,6 +38,7 @@ class RunKeeper:
         for name, columns in tables.items():
             run.declare(name, columns)
         self.write = run.journal.extend
+        self.clear = run.journal.clear
         self.commit = run.journal.commit
 
     def recalled(self, part: str) -> bytes | None:
@@ -64,13 +66,14 @@ class RunKeeper:
             twin,
             canonical,
             flags,
+            score,
             data,
             warc,
         ) in self._run.database.execute(_PAGES, (_HEAD,)):
             stale = json.loads(data).get("stale") if data else None
             found = None if stale is None else (stale[0], stale[1], stale[2], stale[3])
             yield KeptPage(
-                url, lease, final_url, status, sketch, twin, canonical, flags, found, warc
+                url, lease, final_url, status, sketch, twin, canonical, flags, score, found, warc
             )
 
     def text(self, lease: int) -> str | None:

@@ -23,7 +23,7 @@ from sonde.errors import InputError
 from sonde.explorer import Explorer
 from sonde.protocols import DROPPED, LEASED, VISITED, WAITING
 from sonde.records import Failure, Group, Lease, Link, LinkColumns, Node, Outcome, Spend, Visit
-from sonde.sources.facts import PageFacts, PageVisit
+from sonde.sources.facts import Correction, PageFacts, PageVisit
 from sonde.store.log import (
     Arrays,
     facts_from_array,
@@ -260,7 +260,22 @@ class Logbook:
                 lease.number,
             ),
         )
+        if isinstance(outcome, PageVisit):
+            for correction in outcome.corrections:
+                self._correct(correction)
         return gain
+
+    def _correct(self, correction: Correction) -> None:
+        """A page that was visited has another score now, or another main text."""
+        lease, text = correction.lease, correction.text
+        if correction.score != correction.told:
+            gain = self.driver.correct(correction.node, correction.told, correction.score)
+            number = self.driver.number_of(correction.node)
+            said = {"told": correction.told, "score": correction.score}
+            self.journal.log("correct", lease, number, said)
+            self.journal.add("corrected", (correction.score, gain, lease))
+        packed = None if text is None else pack_text(text)
+        self.journal.add("rejudged", (correction.main, packed, lease))
 
     def _page(self, lease: Lease, number: int, visit: Visit, data: dict[str, Any]) -> None:
         facts = None
@@ -300,6 +315,7 @@ class Logbook:
                 facts.rtt,
                 facts.canonical,
                 facts.flags,
+                facts.main,
                 pack_text(facts.text) if isinstance(facts.text, str) else facts.text,
                 facts.warc,
                 targets,

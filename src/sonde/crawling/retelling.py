@@ -243,6 +243,8 @@ class _Told:
             explorer.add_seeds([Link(entry.node, group=entry.group)])
         elif entry.kind == "budget":
             explorer.driver.account.budget = Budget(**data)
+        elif entry.kind == "correct":
+            explorer.driver.correct(entry.node, data["told"], data["score"])
         elif entry.kind in ("time", "lost"):
             explorer.spend(spend_of(data))
         elif lease is not None:

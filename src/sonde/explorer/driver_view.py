@@ -21,9 +21,10 @@ import numpy.typing as npt
 from sonde.budgets import Account
 from sonde.errors import InputError
 from sonde.explorer.exploration import Exploration, OpenLease
+from sonde.kernels.model.frontier import FIRST_VISIT
 from sonde.objectives import Count, Distinct, Sum
 from sonde.protocols import Model, Register
-from sonde.records import ONE_REQUEST, Group, Lease, LinkColumns, Node, Spend
+from sonde.records import ONE_REQUEST, Group, Lease, LinkColumns, Node, Spend, Visit
 
 Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
 """Arrays of numbers by name."""
@@ -190,6 +191,29 @@ class DriverView:
         state.account.held = state.account.held + hold
         state.leases = max(state.leases, lease.number)
         state.open[lease.number] = OpenLease(number, hold, lease.arm, features)
+
+    def correct(self, node: Node, told: float, score: float) -> float | None:
+        """A visited node's score, told as one, is another. Where the objective is a sum or a count
+        its total changes, and what is given is the gain that the visit counts with now; any other
+        objective keeps what it was told.
+
+        The model reads the new score wherever it reads the scores of visited nodes from now on;
+        what it has learned or passed on by then stays as it is.
+        """
+        state = self._state
+        number = state.register.find(node)
+        visit = FIRST_VISIT - int(state.model.frontier.slot_of[number]) if number >= 0 else -1
+        if visit < 0:
+            raise InputError(f"{node!r} was not visited: its score cannot be corrected")
+        if not 0 <= score < math.inf:
+            raise InputError(f"visit of {node!r}: scores must be finite numbers of 0 or more")
+        if state.model.links.remember:
+            state.model.links.beta[visit] = score
+        if not isinstance(state.objective, Sum | Count):
+            return None
+        before, now = (state.objective.gain(node, Visit(each)) for each in (told, score))
+        state.total += now - before
+        return now
 
     @property
     def dice(self) -> tuple[int, int, int, int]:

@@ -6,7 +6,7 @@ for this shape only, and know nothing of the Web.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 
@@ -58,10 +58,18 @@ class Scores(NamedTuple):
 class Scorer(Protocol):
     """One call scores a document and all its links, in their order. All scores are >= 0.
 
-    One call rather than two, because most scorers look at the text once for both.
+    One call rather than two, because most scorers look at the text once for both. A scorer that has
+    ``rescore`` is asked once more for the beta of a document whose main text has changed since.
     """
 
     def score(self, document: Document, /) -> Scores: ...
+
+
+class Rescorer(Scorer, Protocol):
+    """A scorer that can say what a document is worth that it has scored before, without learning
+    anything from it a second time. It is asked without the document's links."""
+
+    def rescore(self, document: Document, /) -> float: ...
 
 
 class LearningScorer(Scorer, Protocol):
@@ -72,6 +80,13 @@ class LearningScorer(Scorer, Protocol):
 
     def state(self) -> dict[str, Any]: ...
     def restore(self, state: dict[str, Any], /) -> None: ...
+
+
+def rescored(scorer: Scorer | Rescorer, document: Document, told: float) -> float:
+    """The beta of a document that was scored before, when its main text has changed since; `told`
+    where the scorer cannot say."""
+    again: Callable[[Document], float] | None = getattr(scorer, "rescore", None)
+    return told if again is None else again(document)
 
 
 def texts_of(document: Document) -> list[str]:

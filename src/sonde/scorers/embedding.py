@@ -51,6 +51,10 @@ class EmbeddingScorer:
         beta, *alphas = (self._value(text) for text in texts_of(document))
         return Scores(beta, alphas)
 
+    def rescore(self, document: Document) -> float:
+        """The beta of a document whose main text has changed since it was scored."""
+        return self.score(document).beta
+
     def _value(self, text: str) -> float:
         return max(0.0, float(self._vector(text) @ self._target))
 

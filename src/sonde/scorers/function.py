@@ -39,6 +39,10 @@ class FunctionScorer:
         beta = _checked(self.page, self.page(document))
         return Scores(beta, [self._alpha(document, link) for link in document.links])
 
+    def rescore(self, document: Document) -> float:
+        """The beta of a document whose main text has changed since it was scored."""
+        return self.score(document).beta
+
     def _alpha(self, document: Document, link: Span) -> float:
         return 0.0 if self.link is None else _checked(self.link, self.link(document, link))
 

@@ -159,6 +159,10 @@ class KeywordScorer:
             return Scores(log_count(own), [0.0] * len(document.links))
         return Scores(log_count(own), self._alphas(spans, document))
 
+    def rescore(self, document: Document) -> float:
+        """The beta of a document whose main text has changed since it was scored."""
+        return self.score(document).beta
+
     def _alphas(self, spans: list[tuple[int, int, int]], document: Document) -> list[float]:
         starts = [start for start, _, _ in spans]
         longest = max(end - start for start, end, _ in spans)

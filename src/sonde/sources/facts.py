@@ -26,6 +26,7 @@ class PageFacts:
     flags: str = ""
     text: bytes | str | None = None  # packed already, or as it is
     warc: str | None = None
+    main: bytes | None = None  # where main text stands in the page's text; None for all of it
     sketch: bytes | None = None
     """What the page is recognised by, where the source looks for twins."""
     twin: int | None = None
@@ -39,12 +40,27 @@ class PageFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class Correction:
+    """A page that was visited under this lease, seen once more: the score that it was told with,
+    the one that it has now, and its main text and its place now, as in ``PageFacts``."""
+
+    lease: int
+    node: str
+    told: float
+    score: float
+    main: bytes | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PageVisit(Visit):
     """A visit with the facts of its page. ``refused`` are nodes that were seen and should not be
-    put on the frontier, with the reason."""
+    put on the frontier, with the reason; ``corrections`` are of pages visited before, or of this
+    one, and are told after it."""
 
     facts: PageFacts | None = None
     refused: Sequence[tuple[str, str]] = ()
+    corrections: Sequence[Correction] = ()
 
 
 class VisitEnded(Exception):

@@ -3,17 +3,25 @@
 Of a site that is not known yet, a page's own markup decides: navigation, header, footer and aside
 are no main text. ``Sites`` learns the rest while pages are read, host by host (``boilerplate`` has
 how): what many pages of a host repeat is not a page's own. What is found is a function of the pages
-of the host in their order, and of nothing else.
+in the order in which they are told, and of nothing else.
 
 ``MainText`` is the finding for one page: the words that are kept, where they stand, their shingles,
 and where its links stand.
+
+A host's first pages are *held*: with its tenth page they are judged once more, by what is known
+then, and never again. Hosts are forgotten when there are too many of them, or when together they
+know too much: those first that were visited least lately.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import io
+import json
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +30,21 @@ from sonde.kernels.text.boilerplate import Imprint, Site, positions, spans
 from sonde.kernels.text.shingles import digest, shingled
 from sonde.kernels.text.utf8 import characters_before
 from sonde.net.urls import group_of
-from sonde.sources.page import Page, PageLink, Spans
+from sonde.sources.page import Layout, Page, PageLink, Spans
 
-MOST_SITES = 256
-"""Hosts that are remembered at one time: those visited last."""
+KNOWN = 10
+"""Pages after which a site is known."""
+
+MOST_SITES = 4_096
+"""Hosts that are remembered at one time."""
+
+MOST_KEYS = 1 << 20
+"""What is remembered of all hosts together, in keys of about fifty bytes."""
 
 MENU, CONTENT, FOOTER = range(3)
 """Where a link stands: outside of main text, in it, or after the last of it."""
+
+_TEXT_OF_A_KEY = 32  # characters of a held page that count as one key
 
 
 @dataclass(frozen=True)
@@ -46,7 +62,7 @@ class MainText:
             characters_before(self.text.encode("utf-8", "replace"), found)
         return found
 
-    @property
+    @cached_property
     def spans(self) -> Spans | None:
         """Where it stands in the page's text; ``None`` for all of it."""
         if self.kept.all():
@@ -71,28 +87,95 @@ class MainText:
         return found
 
 
+class HeldPage(NamedTuple):
+    """One of a host's first pages: its visit, the page without its links, and the score that it was
+    told with, ``None`` where that stays whatever its main text is."""
+
+    lease: int
+    node: str
+    page: Page
+    score: float | None
+
+
+@dataclass
+class _Host:
+    site: Site = field(default_factory=Site)
+    held: list[HeldPage] = field(default_factory=list)
+    weight: int = 0
+    changed: bool = True  # since it was last kept
+
+    def weigh(self) -> int:
+        """What it takes to remember the host, in keys."""
+        text = sum(len(held.page.text) for held in self.held)
+        self.weight = self.site.counts.live + self.site.slots.live + text // _TEXT_OF_A_KEY
+        return self.weight
+
+
 class Sites:
-    """What the hosts of a crawl have said, by host; those visited last are remembered."""
+    """What the hosts of a crawl have said, by host; last visited last."""
 
     def __init__(self) -> None:
-        self._sites: dict[str, Site] = {}
+        self._hosts: dict[str, _Host] = {}
+        self._weight = 0
+        self._gone: dict[str, None] = {}  # forgotten since the hosts were last kept
 
-    def judge(self, page: Page) -> tuple[Page, MainText]:
+    def judge(self, page: Page, *, learn: bool = True) -> tuple[Page, MainText]:
         """Learn from a page, and find its main text: the page with it."""
-        host = group_of(page.url)
-        site = self._sites.pop(host, None)
-        if site is None:
-            if len(self._sites) >= MOST_SITES:
-                del self._sites[next(iter(self._sites))]
-            site = Site()
-        self._sites[host] = site
-        site.learn(page.imprint)
-        return _judged(page, site)
+        name = group_of(page.url)
+        host = self._hosts.get(name) or _Host()
+        if learn:
+            self._hosts.pop(name, None)
+            self._hosts[name] = host
+            self._gone.pop(name, None)
+            host.changed = True
+            host.site.learn(page.imprint)
+        return _judged(page, host.site)
+
+    def hold(self, held: HeldPage) -> list[HeldPage]:
+        """The page that was learned last is held if it is one of its host's first. With the last of them all are given back, with their main text as it is known now."""
+        host = self._hosts[group_of(held.page.url)]
+        found: list[HeldPage] = []
+        if host.site.pages <= KNOWN:
+            host.held.append(held._replace(page=replace(held.page, links=())))
+            if host.site.pages == KNOWN:
+                found = [each._replace(page=_judged(each.page, host.site)[0]) for each in host.held]
+                host.held = []
+        self._weight += -host.weight + host.weigh()
+        while len(self._hosts) > 1 and (len(self._hosts) > MOST_SITES or self._weight > MOST_KEYS):
+            name = next(iter(self._hosts))
+            self._weight -= self._hosts.pop(name).weight
+            self._gone[name] = None
+        return found
+
+    # -- kept and found again ------------------------------------------------------------------
+
+    def order(self) -> list[str]:
+        """The hosts, last visited last."""
+        return list(self._hosts)
+
+    def changed(self) -> Iterator[tuple[str, bytes]]:
+        """The hosts that have changed since they were last asked for, with what is known of them:
+        nothing, where they were forgotten."""
+        for name in self._gone:
+            yield name, b""
+        self._gone.clear()
+        for name, host in self._hosts.items():
+            if host.changed:
+                host.changed = False
+                yield name, _packed(host)
+
+    def restore(self, order: Sequence[str], states: dict[str, bytes]) -> None:
+        """Become what ``order`` and ``changed`` described."""
+        self._hosts = {name: _unpacked(states[name]) for name in order if name in states}
+        self._weight = sum(host.weigh() for host in self._hosts.values())
 
 
-def judged_alone(page: Page) -> tuple[Page, MainText]:
-    """The main text of a page whose site is not known."""
-    return Sites().judge(page)
+def judged_together(pages: Sequence[Page]) -> list[Page]:
+    """The pages with their main text, when all of them are known at once."""
+    sites: dict[str, Site] = {}
+    for page in pages:
+        sites.setdefault(group_of(page.url), Site()).learn(page.imprint)
+    return [_judged(page, sites[group_of(page.url)])[0] for page in pages]
 
 
 def _judged(page: Page, site: Site) -> tuple[Page, MainText]:
@@ -100,3 +183,61 @@ def _judged(page: Page, site: Site) -> tuple[Page, MainText]:
     site.main(page.imprint, kept)
     found = MainText(page.text, page.imprint, kept)
     return replace(page, main=found.spans), found
+
+
+# -- as bytes --------------------------------------------------------------------------------------
+
+
+def pack_spans(spans: Spans | None) -> bytes | None:
+    """Where main text stands, as numbers of 32 bits; ``None`` for all of it."""
+    return None if spans is None else np.array(spans, dtype="<i4").tobytes()
+
+
+def unpack_spans(packed: bytes | None) -> Spans | None:
+    """The same read back."""
+    if packed is None:
+        return None
+    return tuple(map(tuple, np.frombuffer(packed, dtype="<i4").reshape(-1, 2).tolist()))
+
+
+def pack_page(page: Page) -> bytes:
+    """What is needed of a page to judge and to score it again."""
+    facts = json.dumps([page.url, page.title, page.language, page.text])
+    file = io.BytesIO()
+    np.savez(
+        file,
+        facts=np.frombuffer(facts.encode(), dtype=np.uint8),
+        pieces=page.layout.pieces,
+        nodes=page.layout.nodes,
+    )
+    return zlib.compress(file.getvalue(), 1)
+
+
+def unpack_page(packed: bytes) -> Page:
+    """The page again, without its links."""
+    with np.load(io.BytesIO(zlib.decompress(packed))) as arrays:
+        url, title, language, text = json.loads(arrays["facts"].tobytes())
+        layout = Layout(arrays["pieces"], arrays["nodes"])
+    return Page(url=url, title=title, language=language, text=text, layout=layout)
+
+
+def _packed(host: _Host) -> bytes:
+    file = io.BytesIO()
+    held = [[each.lease, each.node, each.score] for each in host.held]
+    pages = {
+        f"held.{number}": np.frombuffer(pack_page(each.page), dtype=np.uint8)
+        for number, each in enumerate(host.held)
+    }
+    facts = np.frombuffer(json.dumps(held).encode(), dtype=np.uint8)
+    np.savez(file, held=facts, **pages, **host.site.state())
+    return file.getvalue()
+
+
+def _unpacked(packed: bytes) -> _Host:
+    host = _Host(changed=False)
+    with np.load(io.BytesIO(packed)) as arrays:
+        for number, (lease, node, score) in enumerate(json.loads(arrays["held"].tobytes())):
+            page = unpack_page(arrays[f"held.{number}"].tobytes())
+            host.held.append(HeldPage(lease, node, page, score))
+        host.site.restore(arrays)
+    return host

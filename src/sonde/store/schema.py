@@ -30,6 +30,7 @@ CREATE TABLE nodes (
 --   seed: a node was named as a seed          lease: a node was asked
 --   extend: a lease was given another unit    settle: an outcome was told
 --   interrupt: a lease in flight when the run was killed, settled as spent on resume
+--   correct: the score of a page that was visited before is another one, once
 --   time: seconds that went (budgets in seconds)
 --   budget: the limit was raised on resume
 --   dice: an ask that found nothing has turned the dice all the same
@@ -49,6 +50,7 @@ CREATE TABLE log (
     --     basename of each link's target, where the source is not the Web), rtt (where the model
     --     hears of it: the microseconds after which each request was answered, with the host where
     --     that is not the node's own)
+    --   correct: score, and told, what it was before
     --   time, budget, lost: the units; dice: the state
     data TEXT
 );
@@ -66,8 +68,10 @@ CREATE TABLE leases (
     outcome TEXT,                 -- visit, failure, skip, interrupt; NULL while in flight
     reason TEXT,
     retry INTEGER NOT NULL DEFAULT 0,  -- settled without a visit, and back on the frontier
-    score REAL,
+    score REAL,                   -- as it was last corrected
     gain REAL,
+    told_score REAL,              -- as they were told, where they were corrected since
+    told_gain REAL,
     requests INTEGER NOT NULL DEFAULT 0,
     bytes INTEGER NOT NULL DEFAULT 0,
     seconds REAL NOT NULL DEFAULT 0,
@@ -97,7 +101,9 @@ CREATE TABLE pages (
     rtt REAL,
     canonical TEXT,               -- what the page says its URL is, where that differs
     flags TEXT NOT NULL DEFAULT '',  -- needs-script, near-duplicate, cut, noindex
-    text BLOB,                    -- content text, zstd, kept with --no-pages unless --no-text
+    main BLOB,                    -- where main text stands in the text, int32 pairs of characters;
+                                  -- NULL where it is all of it
+    text BLOB,                    -- main text, zstd, kept with --no-pages unless --no-text
     warc TEXT,                    -- file and offset of the response record, "name:offset"
     targets BLOB NOT NULL,
     scores BLOB NOT NULL,

@@ -68,6 +68,7 @@ class PostDocument:
     text: str
     content: str
     links: tuple[Mention, ...]
+    main: None = None
     window: int = 0
 
     def context(self, link: Any, /) -> str:

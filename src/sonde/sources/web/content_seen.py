@@ -17,7 +17,7 @@ from sonde.protocols import Keeper, KeptPage
 from sonde.sources.main_text import MainText
 from sonde.sources.web.copied_hosts import CopiedHosts
 from sonde.sources.web.staleness import Finding, Staleness
-from sonde.sources.web.twins import Print, Twin, Twins, printed
+from sonde.sources.web.twins import NOTHING, Print, Twin, Twins, printed
 from sonde.sources.web.variants import PageNames
 
 
@@ -55,15 +55,16 @@ class ContentSeen:
         return Comparison(page, twin, finding)
 
     def add(
-        self, url: str, lease: int, final_url: str, canonical: str | None, found: Comparison
+        self, url: str, lease: int, final_url: str, canonical: str | None, found: Comparison | None
     ) -> bool | None:
         """The page was visited: those after it are compared with it, too. Whether its host seems
-        to be a copy of another; ``None`` where that was known before."""
-        twin = found.twin
-        content = self._twins.add(url, lease, found.page, None if twin is None else twin.number)
+        to be a copy of another; ``None`` where that was known before. A page that may not be
+        compared (``found`` is ``None``) has names all the same."""
+        page, twin, finding = (NOTHING, None, Finding.of(None)) if found is None else found
+        content = self._twins.add(url, lease, page, None if twin is None else twin.number)
         self.names.visited(url, final_url, canonical, content, None if twin is None else twin.name)
         self.pages += 1
-        return self.hosts.observe(final_url, found.finding)
+        return self.hosts.observe(final_url, finding)
 
     def verdict(self, url: str, group: str) -> str | None:
         """Why a URL is left out as a trap, or ``None`` where it is not."""
@@ -98,4 +99,6 @@ class ContentSeen:
             self.hosts.observe(page.final_url, finding)
             self.pages += 1
             if self.pages > self.kept:
-                self.staleness.told(page.final_url, main_of(page), finding)
+                main = main_of(page)
+                if "noindex" not in page.flags.split():
+                    self.staleness.told(page.final_url, main, finding)

@@ -12,6 +12,7 @@ from sonde.net.urls import group_of, normalise
 from sonde.sources.context import SourceContext, SourceSettings
 from sonde.sources.kind import FETCHING, Kind, NoOptions
 from sonde.sources.web.gate import Scope
+from sonde.sources.web.known_sites import KnownSites
 from sonde.sources.web.rules import Rules, preset_named
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class Web(Kind[NoOptions]):
     rtt_deviation REAL,
     delay REAL
 ) WITHOUT ROWID""",
+        **KnownSites.TABLES,
         "robots": """(
     origin TEXT PRIMARY KEY,
     verdict TEXT NOT NULL,

@@ -29,16 +29,18 @@ from sonde.net.robots import RobotsRecord
 from sonde.net.url_patterns import UrlPatterns
 from sonde.net.urls import group_of, host_of
 from sonde.protocols import Keeper, KeptPage, VisitAllowance
-from sonde.records import Failure, Node, Outcome, Skip, Spend, Visit
+from sonde.records import Failure, Node, Outcome, Skip, Spend
 from sonde.scorers.document import Scorer
 from sonde.sources.context import Archive, SourceContext, SourceSettings
-from sonde.sources.main_text import MainText, Sites
+from sonde.sources.facts import PageVisit
+from sonde.sources.main_text import MainText
 from sonde.sources.page import Page, plain_page, read_page
 from sonde.sources.web import pdf
 from sonde.sources.web.content_seen import ContentSeen
 from sonde.sources.web.copied_hosts import Newcomers
 from sonde.sources.web.feeds import Feed, is_feed, read_feed
 from sonde.sources.web.gate import Scope, UrlGate
+from sonde.sources.web.known_sites import KnownSites
 from sonde.sources.web.rules import Rules
 from sonde.sources.web.visit import VisitAssembler
 
@@ -60,7 +62,7 @@ FEEDS = frozenset(
 )
 
 _LONG = 0.1  # seconds
-_KEPT_EVERY = 20_000  # pages: reading the words of so many again takes a while
+_KEPT_EVERY = 5_000  # pages: reading so many again takes a few seconds
 
 
 def read_response(response: Response) -> Page | Feed | Failure:
@@ -124,7 +126,7 @@ class WebAccess:
         self.seen = ContentSeen(
             keeper, starts, allowed if settings.traps == "on" else lambda url: True
         )
-        self.sites = Sites()
+        self.sites = KnownSites(keeper)
 
     def recall(self) -> None:
         """Take in what the run knows of hosts, robots.txt and sites."""
@@ -138,15 +140,17 @@ class WebAccess:
 
     def _recall_sites(self) -> None:
         """Observe the run's pages again, in the order of the log. What places had said is in what
-        was kept last; of later pages it is read again from what the run has of them. Where it has
-        neither pages nor text, a place may once more seem fresh."""
+        was kept last; of later pages it is read again from what the run has of them."""
+        self.sites.recall()
         self.seen.recall(self._main_of)
 
     def _main_of(self, page: KeptPage) -> MainText | None:
-        """What a page said, from what the run has kept of it; ``None`` for nothing."""
-        text = self._keeper.text(page.lease)
-        if text is not None:
-            return self.sites.judge(plain_page(text, page.final_url))[1]
+        """What a page of the log said, learned again."""
+        again = self.sites.learn_again(page, self._archived)
+        return None if again is None else again[1]
+
+    def _archived(self, page: KeptPage) -> Page | None:
+        """A page as the archive has it; ``None`` where it has not."""
         if page.archived is None or self.archive is None:
             return None
         try:
@@ -167,7 +171,7 @@ class WebAccess:
                 media_type=kind.partition(";")[0].strip().lower(),
             )
         )
-        return self.sites.judge(found)[1] if isinstance(found, Page) else None
+        return found if isinstance(found, Page) else None
 
     def _keep_robots(self, answer: FetchOutcome, record: RobotsRecord | None) -> None:
         self.store(answer)
@@ -190,6 +194,7 @@ class WebAccess:
     def leave(self) -> None:
         """Keep what the log does not hold: the words that places have said."""
         self.seen.keep()
+        self.sites.keep()
 
     async def close(self) -> None:
         """Close connections."""
@@ -300,10 +305,12 @@ class WebSource:
             found, began = page or Failure("unreadable"), time.monotonic()
         else:
             found = read_response(answer)
+        rendered = False
         if isinstance(found, Page) and found.needs_script and self._renderer is not None:
+            rendered = True
             found = await self._rendered(self._renderer, answer, found)
             began = time.monotonic()
-        outcome = self._assembled(allowance, answer, found)
+        outcome = self._assembled(allowance, answer, found, rendered)
         took = time.monotonic() - began
         if took > _LONG:  # a huge page is no fault of the servers that were asked meanwhile
             access.client.forgive(took)
@@ -320,15 +327,23 @@ class WebSource:
         return Failure(problem.reason, retry, Spend(requests=problem.requests))
 
     def _assembled(
-        self, allowance: VisitAllowance, response: Response, found: Page | Feed | Failure
+        self,
+        allowance: VisitAllowance,
+        response: Response,
+        found: Page | Feed | Failure,
+        rendered: bool,
     ) -> Outcome:
         lease, depth, now = allowance.lease, allowance.depth, time.time()
         if isinstance(found, Feed):
             return self._assembler.feed(lease, depth, response, found, now)
         if isinstance(found, Page):
             outcome = self._assembler.visit(lease, depth, response, found, now)
-            if isinstance(outcome, Visit):
+            if isinstance(outcome, PageVisit):
                 self.access.turns.heard(group_of(str(lease.node)), self._assembler.copied)
+                facts = outcome.facts
+                assert facts is not None
+                if (facts.warc is None or rendered) and "noindex" not in facts.flags.split():
+                    self.access.sites.unkept(lease.number, found)
             return outcome
         return found
 

@@ -18,14 +18,15 @@ from sonde.net.robots import Directives, directives
 from sonde.net.urls import group_of
 from sonde.protocols import VISITED, CrawlView
 from sonde.records import Lease, Link, LinkColumns, Outcome, Skip
-from sonde.scorers.document import Scorer
+from sonde.scorers.document import Scorer, rescored
 from sonde.sources.context import Archive, SourceSettings
-from sonde.sources.facts import PageFacts, PageVisit
-from sonde.sources.main_text import Sites
+from sonde.sources.facts import Correction, PageFacts, PageVisit
+from sonde.sources.main_text import HeldPage, pack_spans
 from sonde.sources.page import Page, PageLink
 from sonde.sources.web.content_seen import ContentSeen
 from sonde.sources.web.feeds import Feed
 from sonde.sources.web.gate import UrlGate
+from sonde.sources.web.known_sites import KnownSites
 from sonde.url_measures import places
 
 _NO_ORDERS = Directives()
@@ -46,7 +47,7 @@ class VisitAssembler:
         crawl: CrawlView,
         gate: UrlGate,
         seen: ContentSeen,
-        sites: Sites,
+        sites: KnownSites,
         archive: Archive | None,
     ) -> None:
         self.scored = False  # since the scorer's state was last handed over
@@ -81,19 +82,21 @@ class VisitAssembler:
         orders, tag = _NO_ORDERS, response.headers.get("X-Robots-Tag", "")
         if page.robots or tag:
             orders = directives(page.robots) | directives(tag)
-        page, main = self._sites.judge(page)
+        page, main = self._sites.judge(page, learn=not orders.noindex)
         beta, alphas = self._scorer.score(page)
         self.scored = True
-        found = self._seen.compare(page.url, main, self._crawl.requests_left)
+        found = twin = None
         flags = []
         if page.needs_script:
             flags.append("needs-script")
         if response.cut or page.cut:
             flags.append("cut")
         if orders.noindex:
-            flags.append("noindex")
+            flags.append("noindex")  # nothing of it is kept, not even to compare others with it
             beta = 0.0
-        twin, finding = found.twin, found.finding
+        else:
+            found = self._seen.compare(page.url, main, self._crawl.requests_left)
+            twin = found.twin
         if twin is not None:
             flags.append("near-duplicate")
             if self._settings.duplicates != "score":
@@ -104,6 +107,8 @@ class VisitAssembler:
             links = self._links(page, alphas, depth + 1, lease.number, now)
         self.copied = self._seen.add(url, lease.number, page.url, canonical, found)
         kept = not orders.noindex
+        told = None if "near-duplicate" in flags else beta
+        held = self._sites.hold(HeldPage(lease.number, url, page, told)) if kept else []
         return PageVisit(
             score=beta,
             links=links,
@@ -119,14 +124,28 @@ class VisitAssembler:
                 rtt=response.rtt,
                 canonical=canonical,
                 flags=" ".join(flags),
+                main=pack_spans(page.main) if kept else None,
                 text=page.content if kept and self._text else None,
                 warc=self._archived(response) if kept else None,
-                sketch=found.page.packed(),
+                sketch=None if found is None else found.page.packed(),
                 twin=None if twin is None else twin.lease,
                 jaccard=None if twin is None else twin.jaccard,
                 containment=None if twin is None else twin.containment,
-                stale=finding.noted,
+                stale=None if found is None else found.finding.noted,
             ),
+            corrections=[self._corrected(each) for each in held],
+        )
+
+    def _corrected(self, held: HeldPage) -> Correction:
+        """One of a host's first pages, now that the host is known."""
+        told = held.score or 0.0
+        return Correction(
+            held.lease,
+            held.node,
+            told,
+            told if held.score is None else rescored(self._scorer, held.page, told),
+            pack_spans(held.page.main),
+            held.page.content if self._text else None,
         )
 
     def feed(self, lease: Lease, depth: int, response: Response, feed: Feed, now: float) -> Outcome:
