@@ -17,7 +17,7 @@ from sonde.protocols import Keeper, KeptPage
 from sonde.sources.main_text import MainText
 from sonde.sources.web.copied_hosts import CopiedHosts
 from sonde.sources.web.staleness import Finding, Staleness
-from sonde.sources.web.twins import NOTHING, Print, Twin, Twins, printed
+from sonde.sources.web.twins import FEWEST, NOTHING, Print, Twin, Twins, printed, printed_alone
 from sonde.sources.web.variants import PageNames
 
 
@@ -49,6 +49,8 @@ class ContentSeen:
         """Compare a page that is visited now, with so many requests left."""
         page = printed(main)
         twin = self._twins.find(page)
+        if twin is None and page.count < FEWEST < main.imprint.words:
+            twin = self._twins.find(printed_alone(main))
         finding = self.staleness.observe(final_url, main, left)
         if twin is not None and group_of(twin.name) != group_of(final_url):
             finding = finding._replace(copied=True)

@@ -4,6 +4,8 @@ A page is the twin of one earlier page, named, when their main texts share nine 
 *shingles*, the runs of three words: a Jaccard similarity of at least 0.9, and a containment too (of
 the shingles of the shorter one, the share that the other has). A page that has all the words of
 another in the same order, menus included, is its twin whatever is known of their sites by then.
+What a page shares with a twin may count as boilerplate where few pages of the site are known: of a
+page that has no main text left, all that its own markup calls text is compared.
 
 Candidates are proposed by one-permutation MinHash (Li, Owen and Zhang, 2012): shingles fall into 32
 bins by the first five bits of their hashes, the least hash of a bin stands for it, an empty bin
@@ -21,11 +23,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sonde.kernels.text.boilerplate import Site
 from sonde.kernels.text.shingles import Bands, bands_of, digest, minima, shared
 from sonde.sources.main_text import MainText
 
@@ -41,6 +44,7 @@ _BANDS = 8
 _DEEPEST = 256  # pages remembered by one band: an empty template has thousands
 _RECENT = 2_048  # prints in memory
 _HIGH = np.uint64(32)
+_UNKNOWN = Site()
 _HEAD = np.dtype([("count", "<u4"), ("bands", "<u4"), ("whole", "<u8")])
 
 Shingles = NDArray[np.uint64]
@@ -100,6 +104,13 @@ def printed(main: MainText) -> Print:
     if page.words >= FEWEST + 2:
         whole = digest(page, np.ones(page.words, dtype=np.uint8), True, True)[0] or 1
     return print_of(main.shingles(), whole)
+
+
+def printed_alone(main: MainText) -> Print:
+    """The print of a page as if nothing were known of its site."""
+    kept = np.empty(main.imprint.words, dtype=np.uint8)
+    _UNKNOWN.main(main.imprint, kept)
+    return print_of(replace(main, kept=kept).shingles())
 
 
 def print_of(shingles: Shingles, whole: int = 0) -> Print:
