@@ -161,6 +161,9 @@ class Keeper(Protocol):
         """What a page is recognised by, as the source kept it; ``None`` for nothing."""
         ...
 
+    def left_out(self, reason: str) -> Iterator[str]:
+        """Nodes that were refused or skipped for this reason, and never visited since."""
+
     def retried(self) -> Iterator[tuple[str, int]]:
         """Nodes that failed and went back to the frontier, and how often."""
 

@@ -72,7 +72,7 @@ class Trap:
     answer: Answer
     entry: str = "/"
     shared: bool = False
-    """Whether it is a folder of the good hosts, below its entry, and not hosts of its own."""
+    """Whether it is a folder of the first good host, below its entry, and no host of its own."""
 
 
 class World:
@@ -99,6 +99,8 @@ class World:
         path, query = request.path, dict(request.query)
         trap = self.trap
         trapped = path.startswith(trap.entry) if trap.shared else host >= GOOD
+        if trap.shared and host:
+            trapped = False
         self.spent += trapped
         if path == "/robots.txt":
             return web.Response(status=404)
@@ -118,7 +120,7 @@ class World:
         links = [f"/page-{dice.randrange(_PAGES)}" for _ in range(8)]
         if dice.random() < 0.125:
             if self.trap.shared:
-                links.insert(3, self.trap.entry)
+                links.insert(3, f"http://127.0.0.1:{self._port()}{self.trap.entry}")
             else:
                 which = dice.sample(range(self.trap.hosts), min(self.trap.hosts, 10))
                 links[3:3] = [self.url(each, self.trap.entry) for each in which]
@@ -126,9 +128,13 @@ class World:
 
 
 def _calendar(world: World, host: int, path: str, query: dict[str, str]) -> web.Response:
-    year, month = (int(part) for part in (re.findall(r"\d+", path) or ["2026", "11"])[:2])
+    year, month = (
+        int(part)
+        for part in ([*re.findall(r"\d+", path), "11"] if path[9:] else ["2026", "11"])[:2]
+    )
     month = (month - 1) % 12 + 1
-    names = "January February March April May June July August September October November December"
+    names = "January February March April May June July August September October November"
+    names += " December"
     months = [
         (year + (month + step - 1) // 12, (month + step - 1) % 12 + 1) for step in (-1, 1, 12)
     ]
@@ -187,7 +193,7 @@ def _alike(world: World, host: int, path: str, query: dict[str, str]) -> web.Res
     for at in dice.sample(range(200), 4):
         words[at] = dice.choice(vocabulary())
     links = [
-        f"{'/nd' if world.trap.shared else ''}/{dice.choice(vocabulary())}/{dice.choice(vocabulary())}"
+        f"{'/nd' * world.trap.shared}/{dice.choice(vocabulary())}/{dice.choice(vocabulary())}"
         for _ in range(8)
     ]
     return page("Offers", " ".join(words), links)

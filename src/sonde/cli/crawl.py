@@ -19,6 +19,7 @@ import asyncio
 import json
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import Field, fields
 from pathlib import Path
@@ -35,6 +36,7 @@ from sonde.errors import InputError
 from sonde.sources.kind import Kind
 from sonde.sources.kinds import chosen, kind_named
 from sonde.sources.options import as_data, texts_to_data
+from sonde.sources.web.url_shapes import shapes_of
 from sonde.store import summary
 from sonde.store.reader import DATABASE, RunReader
 
@@ -275,11 +277,30 @@ def _say_end(result: CrawlResult, folder: str, kind: Kind[Any] | None) -> int:
         _say_why(Path(folder), {} if kind is None else kind.reasons)
     elif not result.total:
         _say(f"none of these {nouns[1]} scores: does the topic say it in their words?")
+    if result.stop_reason != "frontier":
+        more = " --budget +N" if result.stop_reason == "budget" else ""
+        _say(f"to go on: sonde crawl {shlex.quote(folder)} --resume{more}")
+    if kind is not None and "traps" in kind.heeds:
+        _say_left_out(Path(folder))
     if result.stop_reason == "frontier":
         return 0 if result.visits else 1
-    more = " --budget +N" if result.stop_reason == "budget" else ""
-    _say(f"to go on: sonde crawl {shlex.quote(folder)} --resume{more}")
     return 130 if result.stop_reason in ("interrupted", "cut") else 0
+
+
+def _say_left_out(folder: Path) -> None:
+    """How many URLs were left out as traps, why, and how to visit them all the same."""
+    with RunReader(folder) as reader:
+        places = Counter(shapes_of(url).place for url in summary.left_out(reader.database, "trap"))
+    if not places:
+        return
+    told = ", ".join(f"{harmless(place, 80)} ({count:,})" for place, count in places.most_common(3))
+    more = f" and {len(places) - 3:,} more places" if len(places) > 3 else ""
+    count = places.total()
+    _say(
+        f"{count:,} {'URL was' if count == 1 else 'URLs were'} left out, where pages had stopped to"
+        f" say anything new: {told}{more}; to visit them too: sonde crawl {shlex.quote(str(folder))}"
+        " --resume --traps off, or --allow PATTERN"
+    )
 
 
 def _say_why(folder: Path, meanings: Mapping[str, str]) -> None:

@@ -11,6 +11,7 @@ from sonde.protocols import KeptPage, Value
 from sonde.records import Node, Visit
 from sonde.store.log import unpack_text
 from sonde.store.run import Run
+from sonde.store.summary import left_out
 from sonde.store.warc import WarcWriter
 from sonde.store.warcreader import Archived, read_archived
 
@@ -87,6 +88,9 @@ class RunKeeper:
             "SELECT sketch FROM pages WHERE lease = ?", (lease,)
         ).fetchone()
         return None if row is None else row[0]
+
+    def left_out(self, reason: str) -> Iterator[str]:
+        return iter(left_out(self._run.database, reason))
 
     def retried(self) -> Iterator[tuple[str, int]]:
         return iter(self._run.database.execute(_RETRIED).fetchall())

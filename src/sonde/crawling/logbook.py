@@ -97,22 +97,30 @@ class Logbook:
         return None if number is None else self.status[number]
 
     def add_seeds(self, seeds: Iterable[tuple[str, Group]]) -> int:
-        """Name nodes to begin with; how many of them are new."""
+        """Name nodes to begin with, or to take up again that were dropped; how many these are."""
         count = 0
         for node, group in seeds:
             if not isinstance(node, str):
                 raise InputError(f"a run keeps nodes as text; {node!r} is not")
             if not is_whole(node):
                 raise InputError(f"a node's name is text in Unicode; {node!r:.200} is not")
-            if self.driver.number_of(node) is not None:
+            known = self.driver.number_of(node)
+            number = self.driver.known if known is None else known
+            if known is not None and self.status[known] != DROPPED:
                 continue
-            number = self.driver.known
             self.explorer.add_seeds([Link(node, group=group)])
-            self.know(node, group, 0)
-            self.journal.add("nodes", (number, node, group or "", None, 0))
+            if known is None:
+                self.know(node, group, 0)
+                self.journal.add("nodes", (number, node, group or "", None, 0))
+            else:
+                self._take_up(number, group)
             self.journal.log("seed", None, number)
             count += 1
         return count
+
+    def _take_up(self, number: int, group: Group) -> None:
+        self.status[number] = WAITING
+        self.waiting[group] += 1
 
     # -- asking --------------------------------------------------------------------------------
 
@@ -431,6 +439,10 @@ class Logbook:
 
     def hear(self, entry: Entry) -> None:
         """Follow what the log says of a lease; its node is known already."""
+        if entry.number is not None and entry.kind == "seed":
+            if self.status[entry.number] == DROPPED:
+                self._take_up(entry.number, entry.group)
+            return
         if entry.lease is None or entry.number is None:
             return
         if entry.kind == "lease":

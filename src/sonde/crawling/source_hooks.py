@@ -4,6 +4,7 @@ Only ``visit`` is asked of a source. What else the crawl calls, each on its own:
 
 ``pace``             which groups may be asked now (``protocols.Pace``); everything, without one
 ``recall()``         take in what the run knows, on resume; what had to be repaired, in words
+``allowed_now()``    nodes that had been left out and may be asked now, on resume
 ``before_commit()``  hand over what belongs with what is about to be committed
 ``facts()``          how it stands, as plain data by label: for displays, and kept with the run
 ``leave()``          keep what the source wants to find again, at the end of a crawl
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -76,6 +77,11 @@ class SourceHooks:
         if self._archive is not None:
             said.append(self._archive.repaired())
         return "; ".join(filter(None, said))
+
+    def allowed_now(self) -> Iterable[str]:
+        """Nodes that the source had left out, and that the user wants now."""
+        allowed = getattr(self.source, "allowed_now", None)
+        return () if allowed is None else list(allowed())
 
     def _with_facts(self) -> None:
         self._hook()

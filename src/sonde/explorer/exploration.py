@@ -18,6 +18,9 @@ from sonde.protocols import Floats, Objective
 from sonde.records import Group, Lease, Link, LinkColumns, Node, Spend, UrlPlace, Visit
 from sonde.strategies import Strategy
 
+DROPPED = -2
+"""What the frontier says of a node that was dropped (``kernels.model.frontier``)."""
+
 _NO_LINKS = LinkColumns((), ())
 
 
@@ -129,6 +132,11 @@ class Exploration:
     def _true_gains(self, numbers: Iterable[int]) -> Floats:
         assert self.truth is not None
         return np.array([self._true_gain(number, self.truth) for number in numbers])
+
+    def is_dropped(self, number: int) -> bool:
+        """Whether a node was given up without a visit."""
+        frontier = self.model.frontier
+        return frontier.slot_of[number] == DROPPED and number not in self.seeds
 
     def begin_seeds(self) -> None:
         """Tell the model of the seeds that it has not heard of."""

@@ -71,13 +71,14 @@ class Explorer:
         """The same exploration as drivers need it."""
 
     def add_seeds(self, seeds: Iterable[Node | Link]) -> None:
-        """Nodes to visit first, in this order; a ``Link`` gives a seed its group."""
+        """Nodes to visit first, in this order; a ``Link`` gives a seed its group. One that was
+        dropped before may be named again."""
         state = self._state
         for seed in seeds:
             node, group = (seed.target, seed.group) if isinstance(seed, Link) else (seed, None)
             known = len(state.register)
             number = state.number(node, group)
-            if number == known:
+            if number == known or state.is_dropped(number):
                 state.new_seeds.append(number)
                 state.seeds.append(number)
 

@@ -139,6 +139,9 @@ class HiddenKeeper:
     def text(self, lease: int) -> str | None:
         return None
 
+    def left_out(self, reason: str) -> Iterator[str]:
+        raise InputError(_IN_THE_OPEN)
+
     def sketch(self, lease: int) -> bytes | None:
         return None
 

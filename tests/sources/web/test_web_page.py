@@ -8,10 +8,10 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sonde.sources.web.duplicates import NEAR, NearDuplicates, distance, simhash
 
 from sonde.net.charset import decode
 from sonde.sources.page import WINDOW, plain_page, read_page
-from sonde.sources.web.duplicates import NEAR, NearDuplicates, distance, simhash
 
 URL = "http://a.example/dir/page"
 

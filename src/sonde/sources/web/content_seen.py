@@ -43,7 +43,7 @@ class ContentSeen:
         self.kept = 0  # pages in what was kept last
         self._twins = Twins(keeper.sketch)
         self._keeper = keeper
-        self._allowed = allowed
+        self.allowed = allowed
 
     def compare(self, final_url: str, main: MainText, left: int | None) -> Comparison:
         """Compare a page that is visited now, with so many requests left."""
@@ -71,7 +71,7 @@ class ContentSeen:
     def verdict(self, url: str, group: str) -> str | None:
         """Why a URL is left out as a trap, or ``None`` where it is not."""
         why = self.staleness.verdict(url) or self.hosts.verdict(url, group)
-        return None if why is None or self._allowed(url) else why
+        return None if why is None or self.allowed(url) else why
 
     def keep(self) -> None:
         """Keep what the log does not hold: the words that places have said."""

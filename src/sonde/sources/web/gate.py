@@ -111,8 +111,7 @@ class UrlGate:
         return self._trap(url, group)
 
     def _trap(self, url: str, group: str) -> str | None:
-        why = self._seen.verdict(url, group)
-        return None if why is None else f"trap: {why}"
+        return None if self._seen.verdict(url, group) is None else "trap"
 
     def refusal(self, url: str, depth: int, now: float) -> str | None:
         """Why a URL never seen before is not put on the frontier."""

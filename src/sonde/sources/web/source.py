@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import json
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import astuple
 from typing import Any
 
@@ -271,6 +271,11 @@ class WebSource:
         for url, count in self._keeper.retried():
             self.retries.recall(url, count)
         return ""
+
+    def allowed_now(self) -> Iterator[str]:
+        """URLs that had been left out as traps, and that are none by what the user says now."""
+        left_out = self._keeper.left_out("trap")
+        return (url for url in left_out if self.access.seen.allowed(url))
 
     def before_commit(self) -> None:
         """Hand over what changes with every request, and with every page that is scored."""
