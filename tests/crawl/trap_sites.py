@@ -71,6 +71,8 @@ class Trap:
     hosts: int
     answer: Answer
     entry: str = "/"
+    original: bool = False
+    """Whether the first of its hosts that is asked has something to say, and only the others not."""
     shared: bool = False
     """Whether it is a folder of the first good host, below its entry, and no host of its own."""
 
@@ -81,6 +83,7 @@ class World:
     def __init__(self, trap: Trap, port: Callable[[], int]) -> None:
         self.trap = trap
         self.spent = 0
+        self.originals: set[int] = set()
         self.dice = random.Random(5)
         self._port = port
 
@@ -102,7 +105,10 @@ class World:
         if trap.shared and host:
             trapped = False
         self.spent += trapped
-        if path == "/robots.txt":
+        if trapped and trap.original:
+            self.originals = self.originals or {host}
+            self.spent -= host in self.originals
+        if path == "/robots.txt" or path.startswith("/section"):
             return web.Response(status=404)
         if trapped:
             return trap.answer(self, 0 if trap.shared else host - GOOD, path, query)
@@ -261,7 +267,7 @@ TRAPS: dict[str, Trap] = {
     "soft 404 at the root": Trap(1, _missing),
     "near-duplicates": Trap(1, _alike),
     "near-duplicates of a good host": Trap(0, _alike, "/nd", shared=True),
-    "100 mirrors": Trap(100, _mirror),
+    "100 mirrors": Trap(101, _mirror, original=True),
     "link farm": Trap(1, _farm),
     "link farm on 20 hosts": Trap(20, _farm),
     "spam farm": Trap(1, _spam),

@@ -4,7 +4,8 @@ The first page of a host either is a twin of one on another host, or it is not. 
 tried last nearly all were copies, new hosts come under suspicion as a whole, and are *sampled* as
 stale shapes are (see ``staleness``): with each further copy a quarter as many are let through, and
 each host that says something of its own takes half of that back. On a host that has brought copies
-alone, URLs are sampled in the same way from the second page on.
+alone, URLs are sampled in the same way from the second page on; from the first, where new hosts are
+under suspicion.
 
 All that takes evidence, and hundreds of hosts can be asked before the first of them has answered.
 So new hosts begin slowly, as connections do (``Newcomers``): few at a time, one more for each
@@ -56,7 +57,8 @@ class CopiedHosts:
         if copies is None:
             bits = 0 if group in self._named else self._tally.sampled
             return "new hosts are copies" if bits and not is_sampled(group, bits) else None
-        if copies > 1 and not is_sampled(url, _STEP * (copies - 1)):
+        bits = _STEP * (copies - 1) + self._tally.sampled
+        if copies > 0 and not is_sampled(url, bits):
             return f"nothing but copies at {group}"
         return None
 

@@ -7,10 +7,10 @@ the months of a calendar differ in numbers, the facets of a shop in order. Shape
 several levels, so that a trap cannot hide by varying one of them: the template, its path whatever
 the parameters, its directory.
 
-For the first segment of the path (or the root) what counts is not staleness but *repetition*: that
-all words of the main text, or all that are not in links, have stood in this order on another page
-of the host. A path that grows for ever shows one page again and again, and a page that says "not
-found" with status 200 differs in its links at most.
+The widest level is the first segment of the path, or the root. There a page *repeats* when it says
+nothing new among all pages of the segment, or when all words of its main text, or all that are not
+in links, have stood in this order on another page of the host. A path that grows for ever shows one
+page again and again, and a page that says "not found" with status 200 differs in its links at most.
 
 A shape comes under suspicion when of its last visits a tenth or less were fresh. It takes 10 visits
 of a template, 12 of a path, 16 of a directory or a segment, and not less than a hundredth of the
@@ -76,8 +76,8 @@ Noted = tuple[int, int, int | None, int]
 
 
 class Finding(NamedTuple):
-    """What was found of a visit: whether it was fresh among its like, whether its text repeats
-    another one's, how many requests were left then (``None``: no limit), and whether the page is a
+    """What was found of a visit: whether it was fresh among its like, whether it repeats what its
+    segment or its host has said, how many requests were left then (``None``: no limit), and whether the page is a
     copy of one on another host."""
 
     fresh: bool
@@ -152,7 +152,10 @@ class Staleness:
 
     def _compared(self, url: str, main: MainText) -> tuple[bool, bool]:
         shapes, main = shapes_of(url), own_words(main, url)
-        return self._is_fresh(shapes.place, main), self._repeats(shapes.host, main)
+        fresh = widely = self._is_fresh(shapes.place, main)
+        if shapes.segment != shapes.place:
+            widely = self._is_fresh(shapes.segment, main)
+        return fresh, self._repeats(shapes.host, main) or not widely
 
     def _tally(self, shapes: Shapes, finding: Finding) -> None:
         for level, shape in shapes.levels():
