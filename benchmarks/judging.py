@@ -186,7 +186,9 @@ def pages_of(folder: Path, index: str | None, most: int) -> Iterator[tuple[Page,
     files = sorted(file for file in folder.rglob("*") if file.suffix in (".html", ".htm"))
     if not files:
         return
-    first = folder / index if index is not None else files[0]
+    first = folder / (index or "index.html")
+    if not first.is_file():
+        first = files[0]
     seen = {first}
     waiting, rest = deque([first]), iter(files)
     for _ in range(most):
@@ -427,7 +429,9 @@ def measured(
     """All figures of one site."""
     site = SITES[name]
     found = Figures(name, site.kind, site.chosen)
-    sites, twins, staleness, traps = Sites(), Twins(), Staleness(), OldTraps()
+    prints: list[bytes] = []
+    twins = Twins(lambda lease: prints[lease])
+    sites, staleness, traps = Sites(), Staleness(), OldTraps()
     vocabulary = Vocabulary()
     rows: list[Row] = []
     fingerprints: list[int] = []
@@ -443,6 +447,7 @@ def measured(
         mark = printed(main)
         twin = twins.find(mark)
         twins.add(page.url, number, mark, None if twin is None else twin.number)
+        prints.append(mark.packed())
         staleness.observe(page.url, main, most - number)
         traps.observe(page.url, before)
         fingerprint = simhash(before)

@@ -69,6 +69,22 @@ def digest(
     return mixed(key), count
 
 
+def words_of(page: Imprint, kept: cython.const[cython.uchar][::1], found: cython.ulonglong[::1]):
+    """Write the hashes of the first words that are kept, numbers passed over, as many as there is
+    room for; how many there are."""
+    if not cython.compiled:
+        kept, found = memoryview(kept), memoryview(found)
+    word: cython.Py_ssize_t
+    count: cython.Py_ssize_t = 0
+    for word in range(page.words):
+        if count == found.shape[0]:
+            break
+        if kept[word] and not page.number[word]:
+            found[count] = page.word[word]
+            count += 1
+    return count
+
+
 def pass_over(
     page: Imprint, kept: cython.uchar[::1], words: cython.const[cython.ulonglong][::1]
 ) -> None:

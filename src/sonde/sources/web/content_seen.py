@@ -16,9 +16,10 @@ from sonde.net.urls import group_of
 from sonde.protocols import Keeper, KeptPage
 from sonde.sources.main_text import MainText
 from sonde.sources.web.copied_hosts import CopiedHosts
-from sonde.sources.web.staleness import Finding, Staleness
+from sonde.sources.web.staleness import Finding, Staleness, is_sampled
 from sonde.sources.web.twins import FEWEST, NOTHING, Print, Twin, Twins, printed, printed_alone
 from sonde.sources.web.variants import PageNames
+from sonde.sources.web.word_salad import WordSalad
 
 
 class Comparison(NamedTuple):
@@ -39,6 +40,7 @@ class ContentSeen:
         self.names = PageNames(seeds)
         self.staleness = Staleness()
         self.hosts = CopiedHosts(seeds)
+        self._salad = WordSalad(seeds)
         self.pages = 0
         self.kept = 0  # pages in what was kept last
         self._twins = Twins(keeper.sketch)
@@ -52,6 +54,7 @@ class ContentSeen:
         if twin is None and page.count < FEWEST < main.imprint.words:
             twin = self._twins.find(printed_alone(main))
         finding = self.staleness.observe(final_url, main, left)
+        self._salad.observe(final_url, main)
         if twin is not None and group_of(twin.name) != group_of(final_url):
             finding = finding._replace(copied=True)
         return Comparison(page, twin, finding)
@@ -71,11 +74,19 @@ class ContentSeen:
     def verdict(self, url: str, group: str) -> str | None:
         """Why a URL is left out as a trap, or ``None`` where it is not."""
         why = self.staleness.verdict(url) or self.hosts.verdict(url, group)
+        if why is None and not is_sampled(
+            url if self.hosts.knows(group) else group, self._salad.bits(group)
+        ):
+            why = f"words as if drawn by dice at {group}"
         return None if why is None or self.allowed(url) else why
 
     def keep(self) -> None:
         """Keep what the log does not hold: the words that places have said."""
-        state = {"pages": self.pages, "staleness": self.staleness.state()}
+        state = {
+            "pages": self.pages,
+            "staleness": self.staleness.state(),
+            "salad": self._salad.state(),
+        }
         self._keeper.keep("staleness", zlib.compress(json.dumps(state).encode(), 1))
         self.kept = self.pages
 
@@ -87,6 +98,7 @@ class ContentSeen:
             state = json.loads(zlib.decompress(kept))
             self.kept = state["pages"]
             self.staleness.restore(state["staleness"])
+            self._salad.restore(state["salad"])
         numbers: dict[int, int] = {}
         for page in self._keeper.pages():
             if "feed" in page.flags.split():
@@ -102,5 +114,8 @@ class ContentSeen:
             self.pages += 1
             if self.pages > self.kept:
                 main = main_of(page)
-                if "noindex" not in page.flags.split():
-                    self.staleness.told(page.final_url, main, finding)
+                if "noindex" in page.flags.split():
+                    continue
+                if main is not None:
+                    self._salad.observe(page.final_url, main)
+                self.staleness.told(page.final_url, main, finding)

@@ -51,6 +51,10 @@ class CopiedHosts:
             self._copies[host] = before + 1 if copied else -1
         return None
 
+    def knows(self, group: str) -> bool:
+        """Whether a page of a host was visited."""
+        return group in self._copies
+
     def verdict(self, url: str, group: str) -> str | None:
         """Why a URL is left out, or ``None`` where it is not."""
         copies = self._copies.get(group)

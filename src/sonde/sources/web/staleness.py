@@ -77,8 +77,8 @@ Noted = tuple[int, int, int | None, int]
 
 class Finding(NamedTuple):
     """What was found of a visit: whether it was fresh among its like, whether it repeats what its
-    segment or its host has said, how many requests were left then (``None``: no limit), and whether the page is a
-    copy of one on another host."""
+    segment or its host has said, how many requests were left then (``None``: no limit), and whether
+    the page is a copy of one on another host."""
 
     fresh: bool
     repeats: bool
