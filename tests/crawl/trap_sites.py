@@ -72,7 +72,7 @@ class Trap:
     answer: Answer
     entry: str = "/"
     original: bool = False
-    """Whether the first of its hosts that is asked has something to say, and only the others not."""
+    """Whether its pages are worth their requests once, on whichever of its hosts."""
     shared: bool = False
     """Whether it is a folder of the first good host, below its entry, and no host of its own."""
 
@@ -83,7 +83,7 @@ class World:
     def __init__(self, trap: Trap, port: Callable[[], int]) -> None:
         self.trap = trap
         self.spent = 0
-        self.originals: set[int] = set()
+        self._said: set[str] = set()
         self.dice = random.Random(5)
         self._port = port
 
@@ -105,9 +105,9 @@ class World:
         if trap.shared and host:
             trapped = False
         self.spent += trapped
-        if trapped and trap.original:
-            self.originals = self.originals or {host}
-            self.spent -= host in self.originals
+        if trapped and trap.original and path != "/robots.txt" and path not in self._said:
+            self._said.add(path)
+            self.spent -= 1
         if path == "/robots.txt" or path.startswith("/section"):
             return web.Response(status=404)
         if trapped:

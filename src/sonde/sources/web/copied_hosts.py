@@ -4,8 +4,7 @@ The first page of a host either is a twin of one on another host, or it is not. 
 tried last nearly all were copies, new hosts come under suspicion as a whole, and are *sampled* as
 stale shapes are (see ``staleness``): with each further copy a quarter as many are let through, and
 each host that says something of its own takes half of that back. On a host that has brought copies
-alone, URLs are sampled in the same way from the second page on; from the first, where new hosts are
-under suspicion.
+alone, half of the URLs are let through after the first, an eighth after the second, and so on.
 
 All that takes evidence, and hundreds of hosts can be asked before the first of them has answered.
 So new hosts begin slowly, as connections do (``Newcomers``): few at a time, one more for each
@@ -25,7 +24,7 @@ from sonde.records import Group
 from sonde.sources.web.staleness import Finding, Tally, is_sampled
 
 _FEWEST = 4  # hosts that make new ones suspects
-_FIRST = 4  # hosts tried at a time, to begin with
+_FIRST = 3  # hosts tried at a time, to begin with
 _STEP = 2
 
 
@@ -45,7 +44,7 @@ class CopiedHosts:
         before = self._copies.get(host)
         if before is None:
             self._copies[host] = 1 if copied else -1
-            self._tally.add(not copied, max(_FEWEST, 0 if left is None else min(left // 100, 32)))
+            self._tally.add(not copied, max(_FEWEST, 0 if left is None else min(left // 150, 32)))
             return copied
         if before > 0:
             self._copies[host] = before + 1 if copied else -1
@@ -61,7 +60,7 @@ class CopiedHosts:
         if copies is None:
             bits = 0 if group in self._named else self._tally.sampled
             return "new hosts are copies" if bits and not is_sampled(group, bits) else None
-        bits = _STEP * (copies - 1) + self._tally.sampled
+        bits = _STEP * copies - 1 + self._tally.sampled
         if copies > 0 and not is_sampled(url, bits):
             return f"nothing but copies at {group}"
         return None
