@@ -30,7 +30,7 @@ from sonde.kernels.text.boilerplate import Imprint, Site, positions, spans
 from sonde.kernels.text.shingles import digest, shingled
 from sonde.kernels.text.utf8 import characters_before
 from sonde.net.urls import group_of
-from sonde.sources.page import Layout, Page, PageLink, Spans
+from sonde.sources.page import Layout, Page, PageLink, Spans, bare_layout
 
 KNOWN = 10
 """Pages after which a site is known."""
@@ -52,6 +52,7 @@ class MainText:
     """The words of a page (its ``imprint``) that are main text: ``kept`` has 1 for each of them."""
 
     text: str
+    data: bytes  # the text in UTF-8
     imprint: Imprint
     kept: NDArray[np.uint8]
 
@@ -59,7 +60,7 @@ class MainText:
     def _places(self) -> NDArray[np.intc]:
         found: NDArray[np.intc] = spans(self.imprint, self.kept)
         if not self.text.isascii():
-            characters_before(self.text.encode("utf-8", "replace"), found)
+            characters_before(self.data, found)
         return found
 
     @cached_property
@@ -128,8 +129,7 @@ class Sites:
             self._hosts[name] = host
             self._gone.pop(name, None)
             host.changed = True
-            host.site.learn(page.imprint)
-        return _judged(page, host.site)
+        return _judged(page, host.site, learn=learn)
 
     def hold(self, held: HeldPage) -> list[HeldPage]:
         """The page that was learned last is held if it is one of its host's first. With the last of them all are given back, with their main text as it is known now."""
@@ -178,10 +178,15 @@ def judged_together(pages: Sequence[Page]) -> list[Page]:
     return [_judged(page, sites[group_of(page.url)])[0] for page in pages]
 
 
-def _judged(page: Page, site: Site) -> tuple[Page, MainText]:
-    kept = np.empty(page.imprint.words, dtype=np.uint8)
-    site.main(page.imprint, kept)
-    found = MainText(page.text, page.imprint, kept)
+def _judged(page: Page, site: Site, *, learn: bool = False) -> tuple[Page, MainText]:
+    layout = page.layout or bare_layout(page.text)
+    imprint = Imprint(*layout)
+    kept = np.empty(imprint.words, dtype=np.uint8)
+    if learn:
+        site.judge(imprint, kept)
+    else:
+        site.main(imprint, kept)
+    found = MainText(page.text, layout.text, imprint, kept)
     return replace(page, main=found.spans), found
 
 
@@ -202,13 +207,15 @@ def unpack_spans(packed: bytes | None) -> Spans | None:
 
 def pack_page(page: Page) -> bytes:
     """What is needed of a page to judge and to score it again."""
-    facts = json.dumps([page.url, page.title, page.language, page.text])
+    facts = json.dumps([page.url, page.title, page.language])
+    layout = page.layout or bare_layout(page.text)
     file = io.BytesIO()
     np.savez(
         file,
         facts=np.frombuffer(facts.encode(), dtype=np.uint8),
-        pieces=page.layout.pieces,
-        nodes=page.layout.nodes,
+        text=np.frombuffer(layout.text, dtype=np.uint8),
+        pieces=layout.pieces,
+        nodes=layout.nodes,
     )
     return zlib.compress(file.getvalue(), 1)
 
@@ -216,8 +223,9 @@ def pack_page(page: Page) -> bytes:
 def unpack_page(packed: bytes) -> Page:
     """The page again, without its links."""
     with np.load(io.BytesIO(zlib.decompress(packed))) as arrays:
-        url, title, language, text = json.loads(arrays["facts"].tobytes())
-        layout = Layout(arrays["pieces"], arrays["nodes"])
+        url, title, language = json.loads(arrays["facts"].tobytes())
+        layout = Layout(arrays["text"].tobytes(), arrays["pieces"], arrays["nodes"])
+    text = layout.text.decode()
     return Page(url=url, title=title, language=language, text=text, layout=layout)
 
 
