@@ -17,13 +17,14 @@ from __future__ import annotations
 
 import io
 import json
-import zlib
+import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import zstandard
 from numpy.typing import NDArray
 
 from sonde.kernels.text.boilerplate import Imprint, Site, positions, spans
@@ -44,6 +45,7 @@ MOST_KEYS = 1 << 20
 MENU, CONTENT, FOOTER = range(3)
 """Where a link stands: outside of main text, in it, or after the last of it."""
 
+_PACKER = zstandard.ZstdCompressor(level=1)
 _TEXT_OF_A_KEY = 32  # characters of a held page that count as one key
 
 
@@ -207,26 +209,26 @@ def unpack_spans(packed: bytes | None) -> Spans | None:
 
 def pack_page(page: Page) -> bytes:
     """What is needed of a page to judge and to score it again."""
-    facts = json.dumps([page.url, page.title, page.language])
     layout = page.layout or bare_layout(page.text)
-    file = io.BytesIO()
-    np.savez(
-        file,
-        facts=np.frombuffer(facts.encode(), dtype=np.uint8),
-        text=np.frombuffer(layout.text, dtype=np.uint8),
-        pieces=layout.pieces,
-        nodes=layout.nodes,
-    )
-    return zlib.compress(file.getvalue(), 1)
+    facts = json.dumps([page.url, page.title, page.language]).encode()
+    sizes = struct.pack("<3q", len(facts), len(layout.text), len(layout.pieces))
+    parts = (sizes, facts, layout.text, layout.pieces.tobytes(), layout.nodes.tobytes())
+    return _PACKER.compress(b"".join(parts))
 
 
 def unpack_page(packed: bytes) -> Page:
     """The page again, without its links."""
-    with np.load(io.BytesIO(zlib.decompress(packed))) as arrays:
-        url, title, language = json.loads(arrays["facts"].tobytes())
-        layout = Layout(arrays["text"].tobytes(), arrays["pieces"], arrays["nodes"])
-    text = layout.text.decode()
-    return Page(url=url, title=title, language=language, text=text, layout=layout)
+    data = zstandard.ZstdDecompressor().decompress(packed)
+    facts, text, rows = struct.unpack_from("<3q", data)
+    begin = struct.calcsize("<3q")
+    url, title, language = json.loads(data[begin : begin + facts])
+    begin += facts
+    said = data[begin : begin + text]
+    begin += text
+    pieces = np.frombuffer(data, np.intc, 3 * rows, begin).reshape(-1, 3)
+    nodes = np.frombuffer(data, np.uint64, -1, begin + pieces.nbytes).reshape(-1, 4)
+    layout = Layout(said, pieces, nodes)
+    return Page(url=url, title=title, language=language, text=said.decode(), layout=layout)
 
 
 def _packed(host: _Host) -> bytes:

@@ -22,7 +22,7 @@ cdef class Imprint:
     cdef unsigned long long[::1] kind, ident, path
 
     cdef void make_room(self, Py_ssize_t pieces, Py_ssize_t nodes)
-    cdef void read(self, int[:, ::1] pieces, unsigned long long[:, ::1] nodes)
+    cdef void read(self, const int[:, ::1] pieces, const unsigned long long[:, ::1] nodes)
     cdef bint is_linkish(self, Py_ssize_t block) noexcept
     cdef bint is_apart(self, Py_ssize_t block) noexcept
 
