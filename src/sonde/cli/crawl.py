@@ -263,11 +263,21 @@ def _say_end(result: CrawlResult, folder: str, kind: Kind[Any] | None) -> int:
         _say_why(Path(folder), {} if kind is None else kind.reasons)
     elif not result.total:
         _say(f"none of these {nouns[1]} scores: does the topic say it in their words?")
+    _say_needs(Path(folder))
     if result.stop_reason == "frontier":
         return 0 if result.visits else 1
     more = " --budget +N" if result.stop_reason == "budget" else ""
     _say(f"to go on: sonde crawl {shlex.quote(folder)} --resume{more}")
     return 130 if result.stop_reason in ("interrupted", "cut") else 0
+
+
+def _say_needs(folder: Path) -> None:
+    """How to read pages that a plain fetch does not show."""
+    with RunReader(folder) as reader:
+        count = summary.flags(reader).get("needs-script", 0)
+    if count:
+        pages = "1 page needs" if count == 1 else f"{count:,} pages need"
+        _say(f"{pages} a browser: --render auto (sonde doctor says which there is)")
 
 
 def _say_why(folder: Path, meanings: Mapping[str, str]) -> None:

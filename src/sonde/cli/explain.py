@@ -183,6 +183,8 @@ def _print_page(found: Trace) -> None:
         print(f"redirected to {harmless(page.final_url)}")
     if page.flags:
         print(f"marked: {harmless(page.flags)}")
+    if page.rendered:
+        print(f"drawn by a browser: {harmless(page.rendered, 500)}")
 
 
 def _print_attempt(attempt: Attempt) -> None:
@@ -195,6 +197,8 @@ def _print_attempt(attempt: Attempt) -> None:
     if attempt.outcome is None:
         return
     got = f"scored {number(attempt.score)}" if attempt.outcome == "visit" else attempt.outcome
+    if attempt.told_score is not None:
+        got += f" ({number(attempt.told_score)} until its site was known)"
     why = f" ({harmless(attempt.reason)})" if attempt.reason else ""
     again = ", to be asked again" if attempt.retry else ""
     requests = "1 request" if attempt.requests == 1 else f"{attempt.requests} requests"

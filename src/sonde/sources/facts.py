@@ -28,6 +28,7 @@ class PageFacts:
     text: bytes | str | None = None  # packed already, or as it is
     warc: str | None = None
     main: bytes | None = None  # where main text stands in the page's text; None for all of it
+    rendered: str | None = None  # why a browser drew it, what that cost and brought
     fresh: bool = True
     level: bool = False  # its links are no deeper than itself: a sitemap, a feed
 

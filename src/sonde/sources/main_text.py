@@ -31,7 +31,7 @@ from sonde.kernels.text.boilerplate import Imprint, Site, positions, spans
 from sonde.kernels.text.shingles import digest, shingled
 from sonde.kernels.text.utf8 import characters_before
 from sonde.net.urls import group_of
-from sonde.sources.page import Layout, Page, PageLink, Spans, bare_layout
+from sonde.sources.page import Layout, Page, Spans, bare_layout
 
 KNOWN = 10
 """Pages after which a site is known."""
@@ -84,8 +84,9 @@ class MainText:
         found: tuple[int, int] = digest(self.imprint, self.kept, numbers, links)
         return found
 
-    def positions(self, links: Sequence[PageLink]) -> list[int]:
-        """Where each link stands: ``MENU``, ``CONTENT`` or ``FOOTER``."""
+    def positions(self, links: Sequence[tuple[object, int, int]]) -> list[int]:
+        """Where links stand whose anchors begin and end at these characters: ``MENU``, ``CONTENT``
+        or ``FOOTER``."""
         found: list[int] = positions(self._places, links)
         return found
 

@@ -131,6 +131,15 @@ class Layout(NamedTuple):
     nodes: NDArray[np.uint64]
 
 
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """What a browser made of a page (nothing where that brought nothing), and a sentence that says
+    why it was asked to, what that cost and what it brought."""
+
+    html: bytes
+    told: str
+
+
 @dataclass(frozen=True)
 class Page:
     """What was read from one body. ``url`` is the address that answered, after redirects."""
@@ -150,6 +159,7 @@ class Page:
     cut: bool = False
     needs_script: bool = False
     window: int = WINDOW
+    rendered: Rendered | None = None  # where a browser has drawn it, or tried to
 
     @cached_property
     def content(self) -> str:
