@@ -193,16 +193,10 @@ def test_sitemaps_and_feeds_are_seeds() -> None:
         assert found["/good"].lease < found["/other"].lease
 
 
-def test_pages_that_need_a_browser_are_flagged_and_can_be_rendered() -> None:
+def test_pages_that_need_a_browser_are_flagged() -> None:
     shell = "<div id=root></div><script src=/app.js></script><script>1</script><script>2</script>"
     with Site(pages({"/": shell})) as site:
         assert settled(site)["/"].flags == "needs-script"
-
-        async def renderer(url: str, body: bytes) -> str:
-            assert b"app.js" in body
-            return f"<p>tide gauge {prose(1)}</p>"
-
-        assert settled(site, renderer=renderer)["/"].score == 1.0
 
 
 def test_transient_errors_are_tried_again_a_few_times() -> None:

@@ -277,6 +277,7 @@ def _say_end(result: CrawlResult, folder: str, kind: Kind[Any] | None) -> int:
         _say_why(Path(folder), {} if kind is None else kind.reasons)
     elif not result.total:
         _say(f"none of these {nouns[1]} scores: does the topic say it in their words?")
+    _say_needs(Path(folder))
     if result.stop_reason != "frontier":
         more = " --budget +N" if result.stop_reason == "budget" else ""
         _say(f"to go on: sonde crawl {shlex.quote(folder)} --resume{more}")
@@ -296,11 +297,20 @@ def _say_left_out(folder: Path) -> None:
     told = ", ".join(f"{harmless(place, 80)} ({count:,})" for place, count in places.most_common(3))
     more = f" and {len(places) - 3:,} more places" if len(places) > 3 else ""
     count = places.total()
+    again = f"sonde crawl {shlex.quote(str(folder))} --resume --traps off"
     _say(
         f"{count:,} {'URL was' if count == 1 else 'URLs were'} left out, where pages had stopped to"
-        f" say anything new: {told}{more}; to visit them too: sonde crawl {shlex.quote(str(folder))}"
-        " --resume --traps off, or --allow PATTERN"
+        f" say anything new: {told}{more}; to visit them too: {again}, or --allow PATTERN"
     )
+
+
+def _say_needs(folder: Path) -> None:
+    """How to read pages that a plain fetch does not show."""
+    with RunReader(folder) as reader:
+        count = summary.flags(reader).get("needs-script", 0)
+    if count:
+        pages = "1 page needs" if count == 1 else f"{count:,} pages need"
+        _say(f"{pages} a browser: --render auto (sonde doctor says which there is)")
 
 
 def _say_why(folder: Path, meanings: Mapping[str, str]) -> None:

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import sonde
+from sonde.errors import InputError
+from sonde.net.browsers import find_browser, unsandboxed
 from sonde.system import weaknesses
 
 _NOT_FOR_USERS = ("bench", "dev", "docs", "test")
@@ -33,6 +35,7 @@ def examine() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.machine()}",
         "kernels": "compiled" if compiled else "uncompiled",
         "weaknesses": weaknesses(),
+        "browser": _browser(),
         "packages": {},
         "extras": {},
     }
@@ -47,6 +50,13 @@ def examine() -> dict[str, Any]:
     if not compiled:
         found["packages"] |= found["extras"].pop("uncompiled", {})
     return found
+
+
+def _browser() -> str | None:
+    try:
+        return find_browser("chromium")
+    except InputError:
+        return None
 
 
 def _version(package: str) -> str | None:
@@ -71,6 +81,11 @@ def run(args: argparse.Namespace) -> int:
         print("         slower. Install a C compiler, then: pip install --force-reinstall sonde")
     for weakness in found["weaknesses"]:
         print(f"this system: {weakness}")
+    if found["browser"] is None:
+        print("browser: none (--render needs one: install chromium)")
+    else:
+        sandbox = ", without its own sandbox, because this is root"
+        print(f"browser: {found['browser']}{sandbox if unsandboxed(found['browser']) else ''}")
     for package, installed in found["packages"].items():
         print(f"  {package:<20} {installed or 'MISSING'}")
     for extra, packages in found["extras"].items():

@@ -192,6 +192,8 @@ def _print_page(found: Trace) -> None:
             f"nearly the same main text as {harmless(page.twin)}: they share {page.jaccard:.3f} of"
             f" their runs of three words, and the longer has {page.containment:.3f} of the shorter"
         )
+    if page.rendered:
+        print(f"drawn by a browser: {harmless(page.rendered, 500)}")
 
 
 def _print_attempt(attempt: Attempt) -> None:
@@ -204,6 +206,8 @@ def _print_attempt(attempt: Attempt) -> None:
     if attempt.outcome is None:
         return
     got = f"scored {number(attempt.score)}" if attempt.outcome == "visit" else attempt.outcome
+    if attempt.told_score is not None:
+        got += f" ({number(attempt.told_score)} until its site was known)"
     why = f" ({harmless(attempt.reason)})" if attempt.reason else ""
     again = ", to be asked again" if attempt.retry else ""
     requests = "1 request" if attempt.requests == 1 else f"{attempt.requests} requests"

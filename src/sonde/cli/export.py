@@ -20,7 +20,6 @@ import argparse
 import io
 import sys
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 
 from sonde.errors import InputError
@@ -82,12 +81,6 @@ def _export_lines(reader: RunReader, target: str, markdown: bool) -> None:
     if markdown and pages and not archived:
         raise InputError(f"{reader.folder}: kept no pages, and Markdown is made of them")
     prose = partial(text_of, markdown=markdown)
-    if archived and not markdown and find_spec("resiliparse") is None:
-        print(
-            "sonde: texts are all visible text but navigation; for the main content alone:"
-            " pip install 'sonde[text]'",
-            file=sys.stderr,
-        )
     if target == "-":
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(encoding="utf-8")  # JSON is, whatever the terminal

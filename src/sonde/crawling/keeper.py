@@ -112,6 +112,9 @@ class RunArchive:
     def _first(self, hops: Sequence[Exchange], cut: str = "") -> str:
         return self._opened().write(hops, cut)
 
+    def write_rendered(self, url: str, html: bytes) -> str:
+        return self._opened().write_rendered(url, html)
+
     def read(self, place: str) -> Archived:
         assert self._run.pages is not None
         return read_archived(self._run.pages, place)

@@ -326,6 +326,7 @@ class Logbook:
                 facts.main,
                 pack_text(facts.text) if isinstance(facts.text, str) else facts.text,
                 facts.warc,
+                facts.rendered,
                 targets,
                 scores,
                 None if links.places is None else pack_places(links.places),

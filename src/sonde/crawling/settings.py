@@ -207,7 +207,16 @@ class Settings:
     allow_private: bool = _setting(
         False, _HOW, "also loopback and private addresses: for one's own network", **_CLIENT
     )
-    renderer: Callable[..., Any] | None = _setting(None, _HOW, **_PART)
+    render: str = _setting(
+        "never",
+        _HOW,
+        "draw pages that need a browser",
+        choices=("auto", "always", "never"),
+        changeable=True,
+    )
+    browser: str = _setting(
+        "chromium", _HOW, "a name, a path or a ws:// address", "WHICH", changeable=True
+    )
     lookup: Callable[..., Any] | None = _setting(None, _HOW, **_PART)
 
     pages: bool = _setting(True, _KEEP, "keep no WARC files", flag="--no-pages")
@@ -334,7 +343,8 @@ class ResumeSettings(TypedDict, total=False):
     proxy: str | None
     ca_file: str | None
     allow_private: bool
-    renderer: Callable[..., Any] | None
+    render: str
+    browser: str
     lookup: Callable[..., Any] | None
     pseudonymise: str | None
 

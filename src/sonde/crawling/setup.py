@@ -139,7 +139,8 @@ class CrawlRequest:
         meter = ProgressMeter(logbook.explorer, settings.harvest_over)
         logbook.parts.add("progress", meter)
         hooks = SourceHooks(source, run.journal, forgotten, archive)
-        return Session(run, logbook, self, hooks, meter)
+        notice = self.kind.notice(self.options, settings)
+        return Session(run, logbook, self, hooks, meter, notice)
 
 
 def _check_heeded(kind: Kind[Any], names: Iterable[str]) -> None:
@@ -270,7 +271,7 @@ def resumed_run(
             session.add_seeds()
         if budget is not None:
             session.logbook.raise_budget(raised(explorer.driver.account.budget, budget))
-        session.notice = session.hooks.recall()
+        session.notice = "; ".join(filter(None, (session.notice, session.hooks.recall())))
         session.take_up(session.hooks.allowed_now())
         run.journal.meta("stop", None)
         run.journal.commit()

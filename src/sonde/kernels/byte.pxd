@@ -117,6 +117,13 @@ cdef inline unsigned long long hashed(
 ) noexcept nogil:
     return ((key ^ code) * FNV_PRIME) & MASK
 
+cdef inline unsigned long long mixed(unsigned long long key) noexcept nogil:
+    key ^= key >> 30
+    key = (key * SPLITMIX) & MASK
+    key ^= key >> 27
+    key = (key * GOLDEN) & MASK
+    return key ^ (key >> 31)
+
 cdef inline unsigned long long eight_bytes(
     const unsigned char[::1] codes, long long at
 ) noexcept nogil:

@@ -11,6 +11,8 @@ Nouns, in the order in which one request meets them:
 - a *request* (``client``, ``client_settings``): one exchange with a server, bounded in every
   dimension. ``guard`` decides which IP addresses may be connected to, ``decoding`` undoes content
   codings, ``charset`` makes text of bytes, ``secret`` keeps passwords.
+- a *browser* (``browser``, ``browsers``, ``devtools``, ``browser_watch``): draws a page whose
+  script must run. It sends nothing itself: whoever draws answers its requests.
 - an *outcome* (``exchange``): a ``Response``, or a ``FetchProblem`` with a reason out of a closed
   set.
 
@@ -22,7 +24,7 @@ Invariants:
   server says.
 - Every size and every time is bounded: see ``exchange.Limits``.
 - A turn that was taken is given back, whatever becomes of the fetch.
-- Only ``client``, ``guard``, ``turns`` and ``polite_fetch`` do I/O or read a clock.
+- Only ``client``, ``guard``, ``turns``, ``polite_fetch`` and the browser do I/O or read a clock.
 - Nothing that a server says is trusted, evaluated or printed here. Nothing here knows what a page
   is, where a run is kept, or what a crawl wants.
 """

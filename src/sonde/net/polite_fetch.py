@@ -76,6 +76,7 @@ class PoliteFetch:
         last_modified: str | None = None,
         headers: Mapping[str, str | Secret] | None = None,
         form: bytes | None = None,
+        further: bool = False,
     ) -> FetchOutcome:
         """Fetch a URL, following redirects.
 
@@ -83,7 +84,8 @@ class PoliteFetch:
         ``last_modified`` are those of an earlier answer and make the request conditional.
         ``headers`` are for the host of the URL alone, also after redirects. With ``form``, fields
         as a browser encodes them, the request is a POST; a redirect is followed as browsers do:
-        307 and 308 repeat it, others turn it into a GET.
+        307 and 308 repeat it, others turn it into a GET. A ``further`` request of a visit waits for
+        a turn of its own: the one that was reserved with the lease is used.
 
         A host that asks for longer pauses than ``Hosts.longest_delay`` is closed (``crawl-delay``);
         one whose turn comes long after its robots.txt was fetched is for ``later``: whoever asks
@@ -96,7 +98,7 @@ class PoliteFetch:
         start = normalise(url)
         if start is None:
             return FetchProblem("bad-url", "", url)
-        fetch = _Fetch(self, start, allowance, gate, wait)
+        fetch = _Fetch(self, start, allowance, gate, wait, further)
         own: dict[str, str | Secret] = dict(headers or {})
         if etag:
             own["If-None-Match"] = etag
@@ -134,6 +136,7 @@ class _Fetch:
         allowance: Allowance,
         gate: Gate | None,
         wait: Wait | None,
+        further: bool,
     ) -> None:
         self._polite = polite
         self._turns = polite.turns
@@ -142,7 +145,7 @@ class _Fetch:
         self._wait = wait
         self._url = url
         self._first = group_of(url)  # whose turn may have been reserved
-        self._arrived = False
+        self._arrived = further
         self._turn: Host | None = None  # the one that is held
         self._asking: Host | None = None  # whom the next request goes to
         self._refused = ""  # a host's own budget

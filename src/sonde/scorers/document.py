@@ -6,8 +6,12 @@ for this shape only, and know nothing of the Web.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple, Protocol
+
+_FIRST = itemgetter(0)
 
 
 class Span(Protocol):
@@ -87,6 +91,18 @@ def rescored(scorer: Scorer | Rescorer, document: Document, told: float) -> floa
     where the scorer cannot say."""
     again: Callable[[Document], float] | None = getattr(scorer, "rescore", None)
     return told if again is None else again(document)
+
+
+def within(
+    spans: Sequence[tuple[int, int, int]], parts: Sequence[tuple[int, int]]
+) -> list[tuple[int, int, int]]:
+    """Those spans (from, to, and which phrase) that lie whole in one of the parts of a text."""
+    found = []
+    for span in spans:
+        part = bisect_right(parts, span[0], key=_FIRST) - 1
+        if part >= 0 and span[1] <= parts[part][1]:
+            found.append(span)
+    return found
 
 
 def texts_of(document: Document) -> list[str]:

@@ -18,18 +18,16 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
-from operator import itemgetter
+from collections.abc import Iterable
 
 import numpy as np
 from ahocorasick_rs import BytesAhoCorasick, Implementation, MatchKind
 
 from sonde.errors import InputError
-from sonde.scorers.document import Document, Scores
+from sonde.scorers.document import Document, Scores, within
 from sonde.scorers.folding import FOLDING, fold, fold_bytes
 
 _WORD = re.compile(r"\w")
-_FIRST = itemgetter(0)
 
 
 def log_count(occurrences: int) -> float:
@@ -124,18 +122,6 @@ def _is_word(character: bytes) -> bool:
     return _WORD.match(character.decode("utf-8", "surrogatepass")) is not None
 
 
-def _within(
-    spans: list[tuple[int, int, int]], parts: Sequence[tuple[int, int]]
-) -> list[tuple[int, int, int]]:
-    """Those spans that lie whole in one of the parts."""
-    found = []
-    for span in spans:
-        part = bisect_right(parts, span[0], key=_FIRST) - 1
-        if part >= 0 and span[1] <= parts[part][1]:
-            found.append(span)
-    return found
-
-
 class KeywordScorer:
     """Scores by the occurrences of a topic's phrases.
 
@@ -149,7 +135,7 @@ class KeywordScorer:
     def score(self, document: Document) -> Scores:
         spans = self.matcher.spans(document.text)
         if document.main is not None:
-            spans = _within(spans, document.main)
+            spans = within(spans, document.main)
             own = len(spans)
         elif document.content is document.text:
             own = len(spans)

@@ -84,7 +84,9 @@ class SourceSettings(ClientOptions, Protocol):
     @property
     def text(self) -> bool: ...
     @property
-    def renderer(self) -> Callable[..., Any] | None: ...
+    def render(self) -> str: ...
+    @property
+    def browser(self) -> str: ...
     @property
     def lookup(self) -> Callable[..., Any] | None: ...
 
@@ -109,6 +111,10 @@ class Archive(Protocol):
     def write(self) -> Callable[[Sequence[Exchange], str], str]:
         """Store the exchanges of a fetch, and how its body was cut (``Response.cut``); the place
         of the last response."""
+
+    def write_rendered(self, url: str, html: bytes) -> str:
+        """Store what a browser made of the response that was stored last; its place."""
+        ...
 
     def read(self, place: str) -> ArchivedResponse:
         """The response at a place; ``InputError`` where it cannot be read."""

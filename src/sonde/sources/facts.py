@@ -36,6 +36,7 @@ class PageFacts:
     containment: float | None = None
     stale: tuple[int, int, int | None, int] | None = None
     """What the source found of a page that brought little new, to be told again on resume."""
+    rendered: str | None = None  # why a browser drew it, what that cost and brought
     level: bool = False  # its links are no deeper than itself: a sitemap, a feed
 
 

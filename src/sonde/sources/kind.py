@@ -85,6 +85,10 @@ class Kind(ABC, Generic[Options]):
     def check(self, options: Options, settings: SourceSettings) -> None:
         """``InputError`` for settings that it heeds and that cannot be meant."""
 
+    def notice(self, options: Options, settings: SourceSettings) -> str:
+        """What a user should know before the first request, in one line; mostly nothing."""
+        return ""
+
     def plan(
         self,
         options: Options,

@@ -17,20 +17,21 @@ from __future__ import annotations
 
 import io
 import json
-import zlib
+import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import zstandard
 from numpy.typing import NDArray
 
 from sonde.kernels.text.boilerplate import Imprint, Site, positions, spans
 from sonde.kernels.text.shingles import digest, shingled
 from sonde.kernels.text.utf8 import characters_before
 from sonde.net.urls import group_of
-from sonde.sources.page import Layout, Page, PageLink, Spans
+from sonde.sources.page import Layout, Page, Spans, bare_layout
 
 KNOWN = 10
 """Pages after which a site is known."""
@@ -44,6 +45,7 @@ MOST_KEYS = 1 << 20
 MENU, CONTENT, FOOTER = range(3)
 """Where a link stands: outside of main text, in it, or after the last of it."""
 
+_PACKER = zstandard.ZstdCompressor(level=1)
 _TEXT_OF_A_KEY = 32  # characters of a held page that count as one key
 
 
@@ -52,6 +54,7 @@ class MainText:
     """The words of a page (its ``imprint``) that are main text: ``kept`` has 1 for each of them."""
 
     text: str
+    data: bytes  # the text in UTF-8
     imprint: Imprint
     kept: NDArray[np.uint8]
 
@@ -59,7 +62,7 @@ class MainText:
     def _places(self) -> NDArray[np.intc]:
         found: NDArray[np.intc] = spans(self.imprint, self.kept)
         if not self.text.isascii():
-            characters_before(self.text.encode("utf-8", "replace"), found)
+            characters_before(self.data, found)
         return found
 
     @cached_property
@@ -81,8 +84,9 @@ class MainText:
         found: tuple[int, int] = digest(self.imprint, self.kept, numbers, links)
         return found
 
-    def positions(self, links: Sequence[PageLink]) -> list[int]:
-        """Where each link stands: ``MENU``, ``CONTENT`` or ``FOOTER``."""
+    def positions(self, links: Sequence[tuple[object, int, int]]) -> list[int]:
+        """Where links stand whose anchors begin and end at these characters: ``MENU``, ``CONTENT``
+        or ``FOOTER``."""
         found: list[int] = positions(self._places, links)
         return found
 
@@ -128,8 +132,7 @@ class Sites:
             self._hosts[name] = host
             self._gone.pop(name, None)
             host.changed = True
-            host.site.learn(page.imprint)
-        return _judged(page, host.site)
+        return _judged(page, host.site, learn=learn)
 
     def hold(self, held: HeldPage) -> list[HeldPage]:
         """The page that was learned last is held if it is one of its host's first. With the last of them all are given back, with their main text as it is known now."""
@@ -178,10 +181,15 @@ def judged_together(pages: Sequence[Page]) -> list[Page]:
     return [_judged(page, sites[group_of(page.url)])[0] for page in pages]
 
 
-def _judged(page: Page, site: Site) -> tuple[Page, MainText]:
-    kept = np.empty(page.imprint.words, dtype=np.uint8)
-    site.main(page.imprint, kept)
-    found = MainText(page.text, page.imprint, kept)
+def _judged(page: Page, site: Site, *, learn: bool = False) -> tuple[Page, MainText]:
+    layout = page.layout or bare_layout(page.text)
+    imprint = Imprint(*layout)
+    kept = np.empty(imprint.words, dtype=np.uint8)
+    if learn:
+        site.judge(imprint, kept)
+    else:
+        site.main(imprint, kept)
+    found = MainText(page.text, layout.text, imprint, kept)
     return replace(page, main=found.spans), found
 
 
@@ -202,23 +210,26 @@ def unpack_spans(packed: bytes | None) -> Spans | None:
 
 def pack_page(page: Page) -> bytes:
     """What is needed of a page to judge and to score it again."""
-    facts = json.dumps([page.url, page.title, page.language, page.text])
-    file = io.BytesIO()
-    np.savez(
-        file,
-        facts=np.frombuffer(facts.encode(), dtype=np.uint8),
-        pieces=page.layout.pieces,
-        nodes=page.layout.nodes,
-    )
-    return zlib.compress(file.getvalue(), 1)
+    layout = page.layout or bare_layout(page.text)
+    facts = json.dumps([page.url, page.title, page.language]).encode()
+    sizes = struct.pack("<3q", len(facts), len(layout.text), len(layout.pieces))
+    parts = (sizes, facts, layout.text, layout.pieces.tobytes(), layout.nodes.tobytes())
+    return _PACKER.compress(b"".join(parts))
 
 
 def unpack_page(packed: bytes) -> Page:
     """The page again, without its links."""
-    with np.load(io.BytesIO(zlib.decompress(packed))) as arrays:
-        url, title, language, text = json.loads(arrays["facts"].tobytes())
-        layout = Layout(arrays["pieces"], arrays["nodes"])
-    return Page(url=url, title=title, language=language, text=text, layout=layout)
+    data = zstandard.ZstdDecompressor().decompress(packed)
+    facts, text, rows = struct.unpack_from("<3q", data)
+    begin = struct.calcsize("<3q")
+    url, title, language = json.loads(data[begin : begin + facts])
+    begin += facts
+    said = data[begin : begin + text]
+    begin += text
+    pieces = np.frombuffer(data, np.intc, 3 * rows, begin).reshape(-1, 3)
+    nodes = np.frombuffer(data, np.uint64, -1, begin + pieces.nbytes).reshape(-1, 4)
+    layout = Layout(said, pieces, nodes)
+    return Page(url=url, title=title, language=language, text=said.decode(), layout=layout)
 
 
 def _packed(host: _Host) -> bytes:

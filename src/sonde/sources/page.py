@@ -123,14 +123,21 @@ Spans = tuple[tuple[int, int], ...]
 
 
 class Layout(NamedTuple):
-    """The pieces that a page's text consists of, and the elements around them, as ``scan`` has
-    them."""
+    """A page's text in UTF-8, the pieces that it consists of, and the blocks around them, as ``scan``
+    has them."""
 
+    text: bytes
     pieces: NDArray[np.intc]
     nodes: NDArray[np.uint64]
 
 
-_NO_LAYOUT = Layout(np.zeros((0, 3), dtype=np.intc), np.zeros((0, 4), dtype=np.uint64))
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """What a browser made of a page (nothing where that brought nothing), and a sentence that says
+    why it was asked to, what that cost and what it brought."""
+
+    html: bytes
+    told: str
 
 
 @dataclass(frozen=True)
@@ -143,7 +150,8 @@ class Page:
     text: str = ""
     main: Spans | None = None
     """Where main text stands in the text; ``None`` where it is all of it."""
-    layout: Layout = _NO_LAYOUT
+    layout: Layout | None = None
+    """``None`` for bare text: it is one piece."""
     links: tuple[PageLink, ...] = ()
     canonical: str | None = None
     robots: str = ""
@@ -151,6 +159,7 @@ class Page:
     cut: bool = False
     needs_script: bool = False
     window: int = WINDOW
+    rendered: Rendered | None = None  # where a browser has drawn it, or tried to
 
     @cached_property
     def content(self) -> str:
@@ -162,7 +171,7 @@ class Page:
     @cached_property
     def imprint(self) -> Imprint:
         """The page made ready to be compared with others of its site."""
-        return Imprint(self.text.encode("utf-8", "replace"), *self.layout)
+        return Imprint(*(self.layout or bare_layout(self.text)))
 
     def anchor(self, link: PageLink) -> str:
         """The visible text of the anchor."""
@@ -216,6 +225,12 @@ def _begun(html: bytes) -> bytes:
     return html[:MAX_SIZE].decode("utf-8", "ignore").encode()
 
 
+def bare_layout(text: str) -> Layout:
+    """The layout of bare text."""
+    none = np.zeros((0, 3), dtype=np.intc), np.zeros((0, 4), dtype=np.uint64)
+    return Layout(text.encode("utf-8", "replace"), *none)
+
+
 def plain_page(text: str, url: str, *, title: str = "") -> Page:
     """A page made of bare text (a text file, the text of a PDF): no links."""
     collapsed = " ".join(text.split())
@@ -228,7 +243,7 @@ class HtmlReading:
 
     text: str = ""
     main: Spans | None = None
-    layout: Layout = _NO_LAYOUT
+    layout: Layout | None = None
     title: str = ""
     language: str = ""
     canonical: str | None = None
@@ -258,7 +273,7 @@ def read_html(html: bytes, url: str, max_links: int = MAX_LINKS) -> HtmlReading:
     )
     visible = text[:length].tobytes()
     found.text = visible.decode()
-    found.layout = Layout(pieces[:parts].copy(), nodes[:elements].copy())
+    found.layout = Layout(visible, pieces[:parts].copy(), nodes[:elements].copy())
     found.main = _unmarked(visible, found.layout.pieces)
     base, refreshes = _heed(found, ordered, notes[:noted].tolist(), Base(url))
     links = found.links

@@ -21,8 +21,9 @@ from sonde.store.reader import RunReader
 from sonde.store.run_tables import RunTables
 from sonde.store.warcreader import Archived, read_archived
 
-Prose = Callable[[Archived, str], str | None]
-"""The text of an archived page of a media type; ``None`` where it has none."""
+Prose = Callable[[Archived, str, bytes | None], str | None]
+"""The text of an archived page of a media type, of which main text stands there (as the table
+``pages`` has it); ``None`` where it has none."""
 
 
 def export_parquet(run: RunReader, folder: Path, threshold: float = 0.0) -> None:
@@ -80,16 +81,16 @@ _COLUMNS = (
 def _pages(
     run: RunReader, prose: Prose, stored_text: bool
 ) -> Iterator[tuple[dict[str, Any], str | None]]:
-    for *values, warc, packed in run.rows(
+    for *values, warc, main, packed in run.rows(
         "SELECT url, final_url, title, language, media_type, status, score, predicted,"
-        " strftime('%Y-%m-%dT%H:%M:%fZ', settled, 'unixepoch'), warc, text"
+        " strftime('%Y-%m-%dT%H:%M:%fZ', settled, 'unixepoch'), warc, main, text"
         " FROM pages JOIN leases ON leases.number = pages.lease"
         " JOIN nodes ON nodes.number = pages.node WHERE outcome = 'visit' ORDER BY pages.lease"
     ):
         page = dict(zip(_COLUMNS, values, strict=True))
         text = None
         if warc is not None:
-            text = prose(read_archived(run.pages, warc), page["media_type"])
+            text = prose(read_archived(run.pages, warc), page["media_type"], main)
         elif packed is not None and stored_text:
             text = unpack_text(packed)
             if text is None:

@@ -41,7 +41,7 @@ _INSERTS = {
     " requests = ?, bytes = ?, seconds = ?, settled = ? WHERE number = ?",
     "pages": "INSERT INTO pages (lease, node, final_url, status, media_type, language, title,"
     " sketch, twin, jaccard, containment, digest, etag, modified, rtt, canonical, flags, main,"
-    f" text, warc, targets, scores, places, words) VALUES ({', '.join('?' * 24)})",
+    f" text, warc, rendered, targets, scores, places, words) VALUES ({', '.join('?' * 25)})",
     "corrected": "UPDATE leases SET told_score = score, told_gain = gain, score = ?,"
     " gain = coalesce(?, gain) WHERE number = ?",
     "rejudged": "UPDATE pages SET main = ?, text = ? WHERE lease = ?",

@@ -164,6 +164,7 @@ class Attempt:
     retry: int
     score: float | None
     gain: float | None
+    told_score: float | None  # where the score was corrected later
     requests: int
     bytes: int
     seconds: float
@@ -182,6 +183,7 @@ class Seen:
     media_type: str
     language: str
     flags: str
+    rendered: str | None
     twin: str | None = None
     jaccard: float | None = None
     containment: float | None = None
@@ -268,7 +270,7 @@ def _asked(run: RunReader, lease: int) -> str | None:
 def _attempts(run: RunReader, number: int) -> tuple[Attempt, ...]:
     rows = run.rows(
         "SELECT number, chooser, arm, predicted, rank, ready, outcome, reason, retry, score, gain,"
-        " requests, bytes, seconds, asked, settled FROM leases WHERE node = ? ORDER BY number",
+        " told_score, requests, bytes, seconds, asked, settled FROM leases WHERE node = ? ORDER BY number",
         number,
     )
     return tuple(Attempt(*row) for row in rows)
@@ -276,8 +278,8 @@ def _attempts(run: RunReader, number: int) -> tuple[Attempt, ...]:
 
 def _page(run: RunReader, number: int) -> Seen | None:
     row = run.one(
-        "SELECT final_url, status, title, media_type, language, flags, twin, jaccard, containment"
-        " FROM pages WHERE node = ? ORDER BY lease DESC LIMIT 1",
+        "SELECT final_url, status, title, media_type, language, flags, rendered, twin, jaccard,"
+        " containment FROM pages WHERE node = ? ORDER BY lease DESC LIMIT 1",
         number,
     )
     if row is None:

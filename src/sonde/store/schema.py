@@ -100,11 +100,12 @@ CREATE TABLE pages (
     modified TEXT,
     rtt REAL,
     canonical TEXT,               -- what the page says its URL is, where that differs
-    flags TEXT NOT NULL DEFAULT '',  -- needs-script, near-duplicate, cut, noindex
+    flags TEXT NOT NULL DEFAULT '',  -- needs-script, rendered, near-duplicate, cut, noindex
     main BLOB,                    -- where main text stands in the text, int32 pairs of characters;
                                   -- NULL where it is all of it
     text BLOB,                    -- main text, zstd, kept with --no-pages unless --no-text
-    warc TEXT,                    -- file and offset of the response record, "name:offset"
+    warc TEXT,                    -- file and offset of the record of the page, "name:offset"
+    rendered TEXT,                -- why a browser drew it, what that cost and brought
     targets BLOB NOT NULL,
     scores BLOB NOT NULL,
     places BLOB,

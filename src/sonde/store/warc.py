@@ -162,6 +162,7 @@ class WarcWriter:
         self._software = software
         self._limit = size
         self._stored: OrderedDict[bytes, _Stored] = OrderedDict()
+        self._last = ""  # the id of the last response
         self._file: io.FileIO | None = None
         self._swapping = Lock()  # a file is not closed while another thread syncs it
         self._name = ""
@@ -225,8 +226,31 @@ class WarcWriter:
             if key:
                 stored.append((key, _Stored(place, record, exchange.url, date)))
             _request(exchange, date, record, out)
+            self._last = record
         self._append(out.getvalue())
         self._remember(stored)
+        return str(place)
+
+    def write_rendered(self, url: str, html: bytes, *, when: float | None = None) -> str:
+        """Store what a browser made of the response that was stored last, as a ``conversion`` of
+        it; its place."""
+        record = WarcRecord()
+        record.init_headers(WarcRecordType.conversion)
+        headers = record.headers
+        headers["WARC-Date"] = _date(time.time() if when is None else when)
+        headers["WARC-Target-URI"] = _field(url)
+        if self._last:
+            headers["WARC-Refers-To"] = f"<{self._last}>"
+        headers["Content-Type"] = "text/html; charset=utf-8"
+        record.set_bytes_content(html)
+        out = io.BytesIO()
+        _pack(record, out)
+        try:
+            self._begin_file()
+            place = RecordPlace(self._name, self._end)
+            self._append(out.getvalue())
+        except OSError as error:
+            raise StoreError(f"{self._folder}: cannot be written: {error.strerror}") from None
         return str(place)
 
     def sync(self) -> None:

@@ -9,7 +9,7 @@ from sonde.errors import InputError
 from sonde.store.fastwarc import FastWARCError, GzipReader, WarcRecord, WarcRecordType
 from sonde.store.warc import RecordPlace
 
-_KINDS = (WarcRecordType.response, WarcRecordType.revisit)
+_KINDS = (WarcRecordType.response, WarcRecordType.revisit, WarcRecordType.conversion)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +51,18 @@ def _read(folder: Path, place: RecordPlace) -> tuple[Archived, RecordPlace | Non
         raise InputError(f"{path}: no record at byte {place.offset}: {error}") from None
     if record.record_type not in _KINDS or len(block) != record.content_length:
         raise InputError(f"{path}: no whole response at byte {place.offset}")
+    target = record.headers.get("WARC-Target-URI") or ""
+    date = record.headers.get("WARC-Date") or ""
+    if record.record_type == WarcRecordType.conversion:  # a page as a browser drew it
+        kind = record.headers.get("Content-Type") or ""
+        return Archived(target, date, (("Content-Type", kind),), block), None
     head, _, body = block.partition(b"\r\n\r\n")
     fields = (line.partition(b":") for line in head.split(b"\r\n")[1:])
     headers = tuple(
         (name.decode("latin-1").strip(), value.decode("latin-1").strip())
         for name, _, value in fields
     )
-    target = record.headers.get("WARC-Target-URI") or ""
-    found = Archived(target, record.headers.get("WARC-Date") or "", headers, body)
+    found = Archived(target, date, headers, body)
     if record.record_type == WarcRecordType.revisit:
         name = record.headers.get("WARC-Refers-To-Filename") or ""
         offset = record.headers.get("WARC-Refers-To-File-Offset") or ""

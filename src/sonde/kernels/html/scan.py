@@ -395,11 +395,12 @@ def start_tag(
     end: cython.longlong,
     named: cython.ulonglong,
     frame: cython.bint,
+    block: cython.bint,
     skipping: cython.bint,
     roles: Names,
 ) -> Tag:
     """The start tag whose name ends here, and has this hash: its attributes are read, unless it is
-    skipped."""
+    skipped, and its class and id if it is that of a block."""
     size: cython.longlong = codes.shape[0]
     attribute: Attribute
     closed: cython.bint = False
@@ -438,9 +439,11 @@ def start_tag(
         elif named == BODY or named == HTML:
             pass
         elif attribute.key == CLASS:
-            kind = value_hash(codes, attribute, kind, False)
+            if block:
+                kind = value_hash(codes, attribute, kind, False)
         elif attribute.key == ID:
-            ident = value_hash(codes, attribute, byte.FNV_START, True)
+            if block:
+                ident = value_hash(codes, attribute, byte.FNV_START, True)
         elif attribute.key == ROLE:
             kind = value_hash(codes, attribute, kind, True)
             role = roles.number(word_hash(codes, attribute))
@@ -508,8 +511,8 @@ def scan(
     `stack` must have room for as many as `codes` has.
 
     The text falls into pieces at the boundaries of blocks and of links. A row of `pieces` gets where
-    in `text` a piece begins, what is said of it (``LINK`` and so on), and the number of the element
-    that it stands in. A row of `nodes` gets of an element the number of the one around it, both
+    in `text` a piece begins, what is said of it (``LINK`` and so on), and the number of the block
+    that it stands in. A row of `nodes` gets of a block the number of the one around it, both
     from 1 (0 for none), hashes of its name with its class and role, and of its id (0 for none), and
     what is said of it. Where there is no room for more, pieces and elements run on.
 
@@ -642,7 +645,15 @@ def scan(
                 continue
 
             what = action & tags.ACTION
-            tag = start_tag(codes, name.stop, name.key, what == tags.FRAME, skipping, roles)
+            tag = start_tag(
+                codes,
+                name.stop,
+                name.key,
+                what == tags.FRAME,
+                what == tags.BLOCK or what == tags.CHROME,
+                skipping,
+                roles,
+            )
             at = tag.end + 1
 
             top = 0
@@ -697,7 +708,7 @@ def scan(
                 depth += 1
                 shifts = shifts or mark != inner
                 mark = inner
-                if not skipping and known < nodes.shape[0]:
+                if top == tags.BLOCK and known < nodes.shape[0]:
                     nodes[known, 0] = cython.cast(cython.ulonglong, node)
                     nodes[known, 1] = tag.kind
                     nodes[known, 2] = tag.ident

@@ -13,14 +13,16 @@ cdef enum:
 @cython.final
 cdef class Imprint:
     cdef readonly Py_ssize_t words, size, blocks, parts, runs, nodes
-    cdef int[::1] start, block, part, first, begin, node, flags, linked, part_block, run_at
+    cdef int[::1] start, block, part, piece, part_block, run_at
+    cdef int[::1] first, begin, node, flags, linked
     cdef int[::1] parent, marks
     cdef unsigned char[::1] link, number
-    cdef unsigned long long[::1] word, key, part_key, run_key, kind, ident
+    cdef unsigned long long[::1] word, part_key, run_key
+    cdef unsigned long long[::1] key
+    cdef unsigned long long[::1] kind, ident, path
 
-    cdef void read(
-        self, unsigned long long[::1] keys, int[:, ::1] pieces, unsigned long long[:, ::1] nodes
-    )
+    cdef void make_room(self, Py_ssize_t pieces, Py_ssize_t nodes)
+    cdef void read(self, const int[:, ::1] pieces, const unsigned long long[:, ::1] nodes)
     cdef bint is_linkish(self, Py_ssize_t block) noexcept
     cdef bint is_apart(self, Py_ssize_t block) noexcept
 
@@ -30,6 +32,10 @@ cdef class Site:
     cdef readonly long long pages, with_main, turn
 
     cpdef void learn(self, Imprint page)
+    cpdef void judge(self, Imprint page, unsigned char[::1] kept)
+    cdef void take_in(
+        self, Imprint page, unsigned long long[::1] slots, unsigned char[::1] repeated
+    )
     cdef void name_slots(self, Imprint page, unsigned long long[::1] slots)
     cdef void sum_up(self, Imprint page, unsigned long long[::1] slots, unsigned char[::1] repeated)
     cdef void mark(self, Imprint page, unsigned char[::1] repeated) noexcept
@@ -43,6 +49,13 @@ cdef class Site:
     ) noexcept
     cdef bint is_trusted(self) noexcept
     cpdef void main(self, Imprint page, unsigned char[::1] kept)
+    cdef void find_main(
+        self,
+        Imprint page,
+        unsigned long long[::1] slots,
+        unsigned char[::1] repeated,
+        unsigned char[::1] kept,
+    )
 
 cdef unsigned int degree(
     long long count, long long enough, long long half, long long most, long long least

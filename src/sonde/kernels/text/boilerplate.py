@@ -16,12 +16,10 @@ if cython.compiled:
     from cython.cimports.sonde.kernels import byte
     from cython.cimports.sonde.kernels.html import scan
     from cython.cimports.sonde.kernels.text.lossy_counting import LossyCounting
-    from cython.cimports.sonde.kernels.text.tokens import mixed
 else:
     from sonde.kernels import byte
     from sonde.kernels.html import scan
     from sonde.kernels.text.lossy_counting import LossyCounting
-    from sonde.kernels.text.tokens import mixed
 
     RUN = 6  # words that are counted together
     LONGEST = 32  # words of a block whose runs are all counted; of a longer one the first and last
@@ -50,55 +48,58 @@ class Imprint:
 
     def __init__(self, text: bytes, pieces, nodes) -> None:
         """`pieces` and `nodes` are those of ``html.scan``."""
-        room = len(text)
-        starts = np.empty(room, dtype=np.intc)
-        keys = np.empty(room, dtype=np.uint64)
-        numbers = np.empty(room, dtype=np.uint8)
-        self.words = tokenise(text, starts, keys, numbers)
-        self.size = room
-        self.start = starts[: self.words].copy()
-        self.word = plain(keys[: self.words].copy())
-        self.number = numbers[: self.words].copy()
-        self.read(
-            self.word,
-            plain(np.ascontiguousarray(pieces)),
-            plain(np.ascontiguousarray(nodes)),
-        )
+        room: cython.Py_ssize_t = len(text) // 2 + 1  # two words have four bytes at the least
+        numbers: cython.int[:, ::1] = np.empty((6, room), dtype=np.intc)
+        keys: cython.ulonglong[:, ::1] = np.empty((3, room), dtype=np.uint64)
+        flags: cython.uchar[:, ::1] = np.empty((2, room), dtype=np.uint8)
+        self.size = len(text)
+        self.start, self.block, self.part = numbers[0], numbers[1], numbers[2]
+        self.piece, self.part_block, self.run_at = numbers[3], numbers[4], numbers[5]
+        self.number, self.link = flags[0], flags[1]
+        if cython.compiled:
+            self.word, self.part_key, self.run_key = keys[0], keys[1], keys[2]
+        else:
+            self.word, self.part_key, self.run_key = map(plain, keys)
+        self.words = tokenise(text, self.start, self.word, self.number)
+        self.make_room(pieces.shape[0], nodes.shape[0])
+        self.read(plain(pieces), plain(nodes))
 
-    def read(self, keys, pieces, nodes):
-        words: cython.Py_ssize_t = self.words
-        room: cython.Py_ssize_t = min(self.words, pieces.shape[0] + 1) + 1
-        self.block = np.empty(words, dtype=np.intc)
-        self.part = np.full(words, -1, dtype=np.intc)
-        self.link = np.empty(words, dtype=np.uint8)
-        self.first = np.empty(room, dtype=np.intc)
-        self.begin = np.empty(room, dtype=np.intc)
-        self.node = np.empty(room, dtype=np.intc)
-        self.flags = np.empty(room, dtype=np.intc)
-        self.linked = np.zeros(room, dtype=np.intc)
+    def make_room(self, pieces, nodes):
+        """For blocks, of which there are no more than pieces, and for nodes."""
+        room: cython.Py_ssize_t = min(self.words, pieces + 1) + 1
+        numbers: cython.int[:, ::1] = np.empty((5, room), dtype=np.intc)
+        self.first, self.begin, self.node = numbers[0], numbers[1], numbers[2]
+        self.flags, self.linked = numbers[3], numbers[4]
         self.key = plain(np.empty(room, dtype=np.uint64))
-        self.parent = np.empty(nodes.shape[0], dtype=np.intc)
-        self.kind = plain(np.empty(nodes.shape[0], dtype=np.uint64))
-        self.ident = plain(np.empty(nodes.shape[0], dtype=np.uint64))
-        self.marks = np.empty(nodes.shape[0], dtype=np.intc)
-        self.nodes = nodes.shape[0]
-        path: cython.ulonglong[::1] = plain(np.empty(nodes.shape[0], dtype=np.uint64))
+        self.nodes = nodes
+        numbers = np.empty((2, nodes), dtype=np.intc)
+        self.parent, self.marks = numbers[0], numbers[1]
+        keys: cython.ulonglong[:, ::1] = np.empty((3, nodes), dtype=np.uint64)
+        if cython.compiled:
+            self.kind, self.ident, self.path = keys[0], keys[1], keys[2]
+        else:
+            self.kind, self.ident, self.path = map(plain, keys)
+
+    def read(self, pieces, nodes):
+        words: cython.Py_ssize_t = self.words
+        keys = self.word
+        path = self.path
         i: cython.Py_ssize_t
         above: cython.ulonglong
         for i in range(self.nodes):
             self.parent[i] = cython.cast(cython.int, nodes[i, 0]) - 1
             self.kind[i] = nodes[i, 1]
-            self.ident[i] = mixed(nodes[i, 2] ^ IDENT) if nodes[i, 2] else 0
+            self.ident[i] = byte.mixed(nodes[i, 2] ^ IDENT) if nodes[i, 2] else 0
             self.marks[i] = cython.cast(cython.int, nodes[i, 3])
             above = path[self.parent[i]] if self.parent[i] >= 0 else 0
-            path[i] = mixed(((above * byte.GOLDEN) & byte.MASK) ^ self.kind[i])
+            path[i] = byte.mixed(((above * byte.GOLDEN) & byte.MASK) ^ self.kind[i])
 
         word: cython.Py_ssize_t
         block: cython.Py_ssize_t = -1
         piece: cython.Py_ssize_t = -1
         begins: cython.bint = True
         begin: cython.int = 0
-        piece_of: cython.int[::1] = np.empty(words, dtype=np.intc)
+        piece_of = self.piece
         for word in range(words):
             while piece + 1 < pieces.shape[0] and pieces[piece + 1, 0] <= self.start[word]:
                 piece += 1
@@ -112,7 +113,9 @@ class Imprint:
                 self.begin[block] = begin
                 self.flags[block] = pieces[piece, 1] if piece >= 0 else 0
                 self.node[block] = pieces[piece, 2] - 1 if piece >= 0 else -1
+                self.linked[block] = 0
             self.block[word] = cython.cast(cython.int, block)
+            self.part[word] = -1
             piece_of[word] = cython.cast(cython.int, piece)
             self.link[word] = 1 if piece >= 0 and pieces[piece, 1] & scan.LINK else 0
             self.linked[block] += self.link[word]
@@ -124,11 +127,11 @@ class Imprint:
         linkish: cython.bint
         stop: cython.Py_ssize_t
         parts: cython.Py_ssize_t = 0
-        part_key: cython.ulonglong[::1] = np.empty(words, dtype=np.uint64)
-        part_block: cython.int[::1] = np.empty(words, dtype=np.intc)
+        part_key = self.part_key
+        part_block = self.part_block
         runs: cython.Py_ssize_t = 0
-        run_key: cython.ulonglong[::1] = np.empty(words, dtype=np.uint64)
-        run_at: cython.int[::1] = np.empty(words, dtype=np.intc)
+        run_key = self.run_key
+        run_at = self.run_at
         for block in range(self.blocks):
             word = self.first[block]
             stop = self.first[block + 1]
@@ -139,14 +142,14 @@ class Imprint:
             key = byte.FNV_START
             for i in range(word, stop):
                 key = byte.hashed(key, keys[i])
-            self.key[block] = mixed(key ^ where)
+            self.key[block] = byte.mixed(key ^ where)
             if linkish and piece_of[word] != piece_of[stop - 1]:
                 key = byte.FNV_START
                 for i in range(word, stop):
                     key = byte.hashed(key, keys[i])
                     self.part[i] = cython.cast(cython.int, parts)
                     if i + 1 == stop or piece_of[i + 1] != piece_of[i]:
-                        part_key[parts] = mixed(key ^ where ^ PART)
+                        part_key[parts] = byte.mixed(key ^ where ^ PART)
                         part_block[parts] = cython.cast(cython.int, block)
                         parts += 1
                         key = byte.FNV_START
@@ -157,15 +160,11 @@ class Imprint:
                     key = byte.FNV_START
                     for piece in range(i, i + RUN):
                         key = byte.hashed(key, keys[piece])
-                    run_key[runs] = mixed(key ^ RUNS ^ (LINKISH if linkish else 0))
+                    run_key[runs] = byte.mixed(key ^ RUNS ^ (LINKISH if linkish else 0))
                     run_at[runs] = cython.cast(cython.int, i)
                     runs += 1
         self.parts = parts
-        self.part_key = plain(np.array(part_key[:parts]))
-        self.part_block = np.array(part_block[:parts])
         self.runs = runs
-        self.run_key = plain(np.array(run_key[:runs]))
-        self.run_at = np.array(run_at[:runs])
 
     def is_linkish(self, block):
         """Whether at least half of a block's words are in links."""
@@ -190,6 +189,19 @@ class Site:
 
     def learn(self, page):
         """Take in a page."""
+        slots = plain(np.empty(page.nodes, dtype=np.uint64))
+        repeated = np.zeros(page.words, dtype=np.uint8)
+        self.take_in(page, slots, repeated)
+
+    def judge(self, page, kept):
+        """Take in a page, and say of each of its words whether it is main text."""
+        slots = plain(np.empty(page.nodes, dtype=np.uint64))
+        repeated = np.zeros(page.words, dtype=np.uint8)
+        self.take_in(page, slots, repeated)
+        self.find_main(page, slots, repeated, kept)
+
+    def take_in(self, page, slots, repeated):
+        """Take in a page; the keys of its slots, and what is repeated of its words."""
         i: cython.Py_ssize_t
         self.pages += 1
         self.counts.turn()
@@ -212,8 +224,6 @@ class Site:
                 self.counts.see(page.ident[i])
         self.counts.close()
 
-        slots = plain(np.empty(page.nodes, dtype=np.uint64))
-        repeated = np.zeros(page.words, dtype=np.uint8)
         self.name_slots(page, slots)
         self.mark(page, repeated)
         self.sum_up(page, slots, repeated)
@@ -232,7 +242,7 @@ class Site:
                 if known >= 3 and 10 * known >= min(self.pages, 100):
                     kind ^= page.ident[i]
             above = slots[page.parent[i]] if page.parent[i] >= 0 else 0
-            slots[i] = mixed(((above * byte.GOLDEN) & byte.MASK) ^ kind)
+            slots[i] = byte.mixed(((above * byte.GOLDEN) & byte.MASK) ^ kind)
 
     def sum_up(self, page, slots, repeated):
         """Add a page's words to the slots that they stand in, and to all slots around these."""
@@ -382,17 +392,21 @@ class Site:
 
     def main(self, page, kept):
         """Say of each word of a page whether it is main text."""
-        words: cython.Py_ssize_t = page.words
         slots = plain(np.empty(page.nodes, dtype=np.uint64))
-        repeated: cython.uchar[::1] = np.zeros(words, dtype=np.uint8)
+        repeated = np.zeros(page.words, dtype=np.uint8)
+        self.name_slots(page, slots)
+        self.mark(page, repeated)
+        self.find_main(page, slots, repeated, kept)
+
+    def find_main(self, page, slots, repeated, kept):
+        """The same, when the keys of its slots and what is repeated are known."""
+        words: cython.Py_ssize_t = page.words
         verdicts: cython.uchar[::1] = np.zeros(page.nodes, dtype=np.uint8)
         shown: cython.int[::1] = np.empty(words, dtype=np.intc)
         chrome: cython.uchar[::1] = np.zeros(words, dtype=np.uint8)
         if not cython.compiled:
             repeated, verdicts = memoryview(repeated), memoryview(verdicts)
             shown, chrome, kept = memoryview(shown), memoryview(chrome), memoryview(kept)
-        self.name_slots(page, slots)
-        self.mark(page, repeated)
         core: cython.Py_ssize_t = self.core(page, repeated)
         count: cython.Py_ssize_t = 0
         block: cython.int

@@ -7,11 +7,9 @@ import numpy as np
 if cython.compiled:
     from cython.cimports.sonde.kernels import byte
     from cython.cimports.sonde.kernels.text.boilerplate import Imprint
-    from cython.cimports.sonde.kernels.text.tokens import mixed
 else:
     from sonde.kernels import byte
     from sonde.kernels.text.boilerplate import Imprint
-    from sonde.kernels.text.tokens import mixed
 
 MULTIPLIER = cython.declare(cython.ulonglong, byte.GOLDEN)
 AWAY = cython.declare(cython.ulonglong, 0x632BE59BD9B4E019)
@@ -44,7 +42,7 @@ def shingled(
         three = page.word[word]
         if count >= 0:
             one = ((one * MULTIPLIER) & byte.MASK) ^ two
-            found[count] = mixed(((one * MULTIPLIER) & byte.MASK) ^ three)
+            found[count] = byte.mixed(((one * MULTIPLIER) & byte.MASK) ^ three)
         one, two = two, three
         count += 1
     return max(count, 0)
@@ -66,7 +64,7 @@ def digest(
             continue
         key = byte.hashed(key, page.word[word])
         count += 1
-    return mixed(key), count
+    return byte.mixed(key), count
 
 
 def words_of(page: Imprint, kept: cython.const[cython.uchar][::1], found: cython.ulonglong[::1]):

@@ -34,18 +34,14 @@ def is_unspaced(code):
     )
 
 
-def mixed(key):
-    """The bits of a number, spread over all of it."""
-    key ^= key >> 30
-    key = (key * byte.SPLITMIX) & byte.MASK
-    key ^= key >> 27
-    key = (key * byte.GOLDEN) & byte.MASK
-    return key ^ (key >> 31)
+def is_word(code):
+    """Whether a character of ASCII is a letter, a digit or an underscore."""
+    return byte.is_alphanumeric(code) or code == byte.UNDERSCORE
 
 
 def is_cut(before, code):
     """Whether a word of an unspaced script ends between two of its characters."""
-    return mixed(before << 32 | code) % 3 == 0
+    return byte.mixed(before << 32 | code) % 3 == 0
 
 
 def plain(array):
@@ -76,37 +72,66 @@ def tokenise(
     code: cython.uint
     before: cython.uint = 0  # the last character, if it was of an unspaced script
     inside: cython.bint = False
+    digits: cython.bint
     while at < size:
+        code = codes[at]
+        if code < 0x80:
+            if not is_word(code):
+                if inside:
+                    keys[count - 1] = byte.mixed(key)
+                    inside = False
+                    before = 0
+                at += 1
+                continue
+            if inside and before:
+                keys[count - 1] = byte.mixed(key)
+                inside = False
+            if not inside:
+                inside = True
+                starts[count] = cython.cast(cython.int, at)
+                numbers[count] = 1
+                count += 1
+                key = byte.FNV_START
+            before = 0
+            digits = True
+            while True:  # the rest of the word, mostly
+                digits = digits and byte.is_digit(code)
+                key = byte.hashed(key, code)
+                at += 1
+                if at == size:
+                    break
+                code = codes[at]
+                if code >= 0x80 or not is_word(code):
+                    break
+            if not digits:
+                numbers[count - 1] = 0
+            continue
         width = word_at(codes, at)
-        if width == 0 and codes[at] >= 0x80 and is_unspaced(code_at(codes, at)):
+        code = code_at(codes, at)
+        if not is_unspaced(code):
+            code = 0
+        elif width == 0:
             width = width_at(codes, at)  # a vowel sign, which is no letter
         if width == 0:
             if inside:
-                keys[count - 1] = mixed(key)
+                keys[count - 1] = byte.mixed(key)
                 inside = False
                 before = 0
             at += width_at(codes, at)
             continue
-        code = 0
-        if width > 2:
-            code = code_at(codes, at)
-            if not is_unspaced(code):
-                code = 0
         if inside and (before or code) and (not (before and code) or is_cut(before, code)):
-            keys[count - 1] = mixed(key)
+            keys[count - 1] = byte.mixed(key)
             inside = False
         if not inside:
             inside = True
             starts[count] = cython.cast(cython.int, at)
-            numbers[count] = 1
             count += 1
             key = byte.FNV_START
-        if not byte.is_digit(codes[at]):
-            numbers[count - 1] = 0
+        numbers[count - 1] = 0
         before = code
         for byte_at in range(at, at + width):
             key = byte.hashed(key, codes[byte_at])
         at += width
     if inside:
-        keys[count - 1] = mixed(key)
+        keys[count - 1] = byte.mixed(key)
     return count

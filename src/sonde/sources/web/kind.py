@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sonde.errors import InputError
+from sonde.net.browsers import find_browser, unsandboxed
 from sonde.net.client_settings import client_settings
 from sonde.net.exchange import REASONS
 from sonde.net.urls import group_of, normalise
@@ -17,6 +19,11 @@ from sonde.sources.web.rules import Rules, preset_named
 
 if TYPE_CHECKING:
     from sonde.sources.web.source import WebSource
+
+
+def _named(browser: str) -> bool:
+    """Whether it is a certain one: a path or an address, not a name to look for."""
+    return "/" in browser or os.sep in browser
 
 
 class Web(Kind[NoOptions]):
@@ -50,7 +57,8 @@ class Web(Kind[NoOptions]):
         "longest_delay",
         "patience",
         "per_host",
-        "renderer",
+        "render",
+        "browser",
         "lookup",
         "pages",
         "text",
@@ -110,6 +118,17 @@ class Web(Kind[NoOptions]):
         Scope(hosts=settings.hosts, domains=settings.domains, prefixes=settings.prefixes)
         Scope.of_seeds((), settings.scope)
         Rules.of(settings)
+        if settings.render == "always" or (settings.render == "auto" and _named(settings.browser)):
+            find_browser(settings.browser)
+
+    def notice(self, options: NoOptions, settings: SourceSettings) -> str:
+        if settings.render == "never":
+            return ""
+        try:
+            found = find_browser(settings.browser)
+        except InputError as error:
+            return f"{error}; pages that need one are marked needs-script"
+        return f"{found} runs without its own sandbox: this is root" if unsandboxed(found) else ""
 
     def plan(
         self,

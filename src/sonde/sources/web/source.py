@@ -7,12 +7,10 @@ turn comes (a trap, a page visited under another name) is skipped and costs noth
 
 from __future__ import annotations
 
-import inspect
 import json
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import astuple
-from typing import Any
 
 from multidict import CIMultiDict
 
@@ -41,12 +39,9 @@ from sonde.sources.web.copied_hosts import Newcomers
 from sonde.sources.web.feeds import Feed, is_feed, read_feed
 from sonde.sources.web.gate import Scope, UrlGate
 from sonde.sources.web.known_sites import KnownSites
+from sonde.sources.web.rendering import Rendering
 from sonde.sources.web.rules import Rules
 from sonde.sources.web.visit import VisitAssembler
-
-Renderer = Callable[[str, bytes], Any]
-"""Given the URL and the body of a page that needs JavaScript, gives HTML, or ``None`` for none;
-may be a coroutine function. What it requests itself is not charged."""
 
 HTML = frozenset(("text/html", "application/xhtml+xml", ""))
 FEEDS = frozenset(
@@ -228,7 +223,6 @@ class WebSource:
         self.scorer: Scorer = context.scorer
         self._keeper = context.keeper
         self._crawl = context.crawl
-        self._renderer: Renderer | None = settings.renderer
         self.access = access = WebAccess(
             settings,
             context.seeds,
@@ -239,8 +233,10 @@ class WebSource:
         )
         self.pace = access.turns
         self.leave = access.leave
-        self.close = access.close
         self.retries = Retries(settings.retries)
+        self._rendering: Rendering | None = None
+        if settings.render != "never":
+            self._rendering = Rendering(settings.render, settings.browser, access, context.keeper)
         self.gate = UrlGate(
             access.scope,
             access.rules,
@@ -270,6 +266,8 @@ class WebSource:
         self.access.recall()
         for url, count in self._keeper.retried():
             self.retries.recall(url, count)
+        if self._rendering is not None:
+            self._rendering.recall()
         return ""
 
     def allowed_now(self) -> Iterator[str]:
@@ -280,9 +278,17 @@ class WebSource:
     def before_commit(self) -> None:
         """Hand over what changes with every request, and with every page that is scored."""
         self.access.before_commit()
+        if self._rendering is not None:
+            self._rendering.before_commit()
         if self._assembler.scored and hasattr(self.scorer, "state"):
             self._assembler.scored = False
             self._keeper.keep("scorer", json.dumps(self.scorer.state()).encode())
+
+    async def close(self) -> None:
+        """Close connections, and the browser."""
+        if self._rendering is not None:
+            await self._rendering.close()
+        await self.access.close()
 
     # -- one visit -----------------------------------------------------------------------------
 
@@ -310,12 +316,10 @@ class WebSource:
             found, began = page or Failure("unreadable"), time.monotonic()
         else:
             found = read_response(answer)
-        rendered = False
-        if isinstance(found, Page) and found.needs_script and self._renderer is not None:
-            rendered = True
-            found = await self._rendered(self._renderer, answer, found)
+        if self._rendering is not None and isinstance(found, Page) and answer.media_type in HTML:
+            found = await self._rendering.page(allowance, answer, found)
             began = time.monotonic()
-        outcome = self._assembled(allowance, answer, found, rendered)
+        outcome = self._assembled(allowance, answer, found)
         took = time.monotonic() - began
         if took > _LONG:  # a huge page is no fault of the servers that were asked meanwhile
             access.client.forgive(took)
@@ -332,11 +336,7 @@ class WebSource:
         return Failure(problem.reason, retry, Spend(requests=problem.requests))
 
     def _assembled(
-        self,
-        allowance: VisitAllowance,
-        response: Response,
-        found: Page | Feed | Failure,
-        rendered: bool,
+        self, allowance: VisitAllowance, response: Response, found: Page | Feed | Failure
     ) -> Outcome:
         lease, depth, now = allowance.lease, allowance.depth, time.time()
         if isinstance(found, Feed):
@@ -347,17 +347,7 @@ class WebSource:
                 self.access.turns.heard(group_of(str(lease.node)), self._assembler.copied)
                 facts = outcome.facts
                 assert facts is not None
-                if (facts.warc is None or rendered) and "noindex" not in facts.flags.split():
+                if facts.warc is None and "noindex" not in facts.flags.split():
                     self.access.sites.unkept(lease.number, found)
             return outcome
         return found
-
-    async def _rendered(self, renderer: Renderer, response: Response, page: Page) -> Page:
-        html: Any = renderer(response.url, response.body)
-        if inspect.isawaitable(html):
-            waiting: Awaitable[Any] = html
-            html = await waiting
-        if html is None:
-            return page
-        body = html.encode() if isinstance(html, str) else bytes(html)
-        return read_page(body, response.url, content_type="text/html; charset=utf-8")

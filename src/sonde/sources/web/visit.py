@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from sys import intern
 
 from sonde.kernels.html.links import gathered, grouped, unsettled
-from sonde.link_words import page_words
+from sonde.link_words import POSITIONS, page_words
 from sonde.net.exchange import Response
 from sonde.net.robots import Directives, directives
 from sonde.net.urls import group_of
@@ -21,8 +21,8 @@ from sonde.records import Lease, Link, LinkColumns, Outcome, Skip
 from sonde.scorers.document import Scorer, rescored
 from sonde.sources.context import Archive, SourceSettings
 from sonde.sources.facts import Correction, PageFacts, PageVisit
-from sonde.sources.main_text import HeldPage, pack_spans
-from sonde.sources.page import Page, PageLink
+from sonde.sources.main_text import HeldPage, MainText, pack_spans
+from sonde.sources.page import Page, PageLink, Rendered
 from sonde.sources.web.content_seen import ContentSeen
 from sonde.sources.web.feeds import Feed
 from sonde.sources.web.gate import UrlGate
@@ -89,6 +89,8 @@ class VisitAssembler:
         flags = []
         if page.needs_script:
             flags.append("needs-script")
+        elif page.rendered is not None and page.rendered.html:
+            flags.append("rendered")
         if response.cut or page.cut:
             flags.append("cut")
         if orders.noindex:
@@ -104,7 +106,7 @@ class VisitAssembler:
         links: Sequence[Link] = ()
         followed = twin is None or self._settings.duplicates != "skip"
         if followed and not (orders.nofollow and self._settings.nofollow):
-            links = self._links(page, alphas, depth + 1, lease.number, now)
+            links = self._links(page, alphas, depth + 1, lease.number, now, main)
         self.copied = self._seen.add(url, lease.number, page.url, canonical, found)
         kept = not orders.noindex
         told = None if "near-duplicate" in flags else beta
@@ -126,7 +128,8 @@ class VisitAssembler:
                 flags=" ".join(flags),
                 main=pack_spans(page.main) if kept else None,
                 text=page.content if kept and self._text else None,
-                warc=self._archived(response) if kept else None,
+                warc=self._archived(response, page.rendered) if kept else None,
+                rendered=None if page.rendered is None else page.rendered.told,
                 sketch=None if found is None else found.page.packed(),
                 twin=None if twin is None else twin.lease,
                 jaccard=None if twin is None else twin.jaccard,
@@ -178,9 +181,14 @@ class VisitAssembler:
             ),
         )
 
-    def _archived(self, response: Response) -> str | None:
-        """Where the response is kept, if it is."""
-        return None if self._archive is None else self._archive.write(response.hops, response.cut)
+    def _archived(self, response: Response, rendered: Rendered | None = None) -> str | None:
+        """Where the page is kept, if it is: the response, or what a browser made of it."""
+        if self._archive is None:
+            return None
+        place = self._archive.write(response.hops, response.cut)
+        if rendered is None or not rendered.html:
+            return place
+        return self._archive.write_rendered(response.url, rendered.html)
 
     def _speaks(self, language: str) -> bool:
         return any(
@@ -203,8 +211,10 @@ class VisitAssembler:
         depth: int,
         lease: int,
         now: float,
+        main: MainText | None = None,
     ) -> LinkColumns:
-        """The links to follow, each target once, with the sum of its promises and its words."""
+        """The links to follow, each target once, with the sum of its promises and its words:
+        the last of these says where on the page its longest anchor stands."""
         if len(alphas) != len(page.links):
             raise ValueError(f"{len(alphas)} scores for {len(page.links)} links of {page.url}")
         crawl, names = self._crawl, self._seen.names
@@ -254,8 +264,11 @@ class VisitAssembler:
                 [targets[place] for place in heard],
                 page.window,
             )
-            for place, said in zip(heard, found, strict=True):
-                words[place] = said
+            positions = [1] * len(heard)
+            if main is not None:
+                positions = main.positions([(None, starts[place], ends[place]) for place in heard])
+            for place, said, position in zip(heard, found, positions, strict=True):
+                words[place] = said + POSITIONS[position]
         where = None
         if crawl.reads_urls:  # by all links, also by those that are not followed
             urls = [link.url for link in page.links]
