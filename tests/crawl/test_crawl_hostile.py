@@ -15,7 +15,6 @@ from aiohttp import web
 from crawl_sites import Site, html, prose
 from hypothesis import example, given
 from hypothesis import strategies as st
-from sonde.sources.web.url_shapes import template_of
 
 from sonde.crawling import Crawl, CrawlResult
 from sonde.net import robots
@@ -24,6 +23,7 @@ from sonde.net.guard import Guard
 from sonde.net.retries import LONGEST_PAUSE
 from sonde.net.robots import RobotsRecord, RobotsRules
 from sonde.sources.web import pdf
+from sonde.sources.web.url_shapes import template_of
 from sonde.store.journal import storable
 from sonde.store.run import Run
 

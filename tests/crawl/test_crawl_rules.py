@@ -107,3 +107,24 @@ def test_a_file_says_the_same(tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match=said):
             crawl("https://a.example/", budget=1, contact="a@b.example", **wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("plain", [0, 2])
+def test_pages_that_ask_not_to_be_indexed_are_named_as_the_reason(
+    plain: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if request.path == "/robots.txt":
+            return web.Response(status=404)
+        number = int(request.path.strip("/") or 0)
+        links = "".join(f"<a href=/{other}>tide gauge</a>" for other in range(1, 6))
+        head = "" if 0 < number <= plain else "<meta name=robots content=noindex>"
+        text = "" if 0 < number <= plain else "tide gauge"
+        return html(f"<p>{prose(number)} {text} {links}", head=head)
+
+    with Site(answer) as site:
+        words = ["crawl", site.url("/"), "--topic", "tide gauge", "--sitemaps", "no", *POLITE_OFF]
+        assert run(*words, "--budget", "20", "-o", str(tmp_path / "run")) == 0
+    said = capsys.readouterr().err
+    assert f"{6 - plain} of 6 pages ask not to be indexed, and score nothing" in said
+    assert ("does the topic say it in their words?" in said) == bool(plain)

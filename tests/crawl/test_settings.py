@@ -43,11 +43,15 @@ def sample(name: str) -> Any:
         "scope": "host",
         "sitemaps": "no",
         "languages": ["en"],
+        "login": {"page": "https://a.example/in", "fields": {"user": "me"}},
         "types": ["text/html"],
+        "records": ["json-ld"],
         "pseudonymise": "env:KEY",
     }
     if name in by_name:
         return by_name[name]
+    if choices := SETTINGS[name].choices:
+        return next(choice for choice in choices if choice != DEFAULTS[name])
     default, kind = DEFAULTS[name], str(Settings.__dataclass_fields__[name].type)
     if isinstance(default, bool):
         return not default

@@ -23,6 +23,7 @@ from sonde.crawling.progress import STOPS
 from sonde.crawling.settings import Settings
 from sonde.net.exchange import REASONS
 from sonde.sources.social.description import read_description
+from sonde.sources.web.fields import read_rules
 
 DOCS = ROOT / "docs"
 MOST_NOT_RUN = 40
@@ -87,6 +88,9 @@ def test_configurations_can_be_read() -> None:
             values = tomllib.loads(block.text)
             if "posts" in values:  # an API, described
                 read_description(block.text, block.place)
+                continue
+            if all(isinstance(value, dict) for value in values.values()):  # a file of fields
+                read_rules(block.text, block.place)
                 continue
             for name in ("seeds", "source", "options"):
                 values.pop(name, None)

@@ -20,6 +20,7 @@ from sonde.net.client_settings import ClientSettings, user_agent
 from sonde.net.exchange import FetchOutcome, FetchProblem, Limits, Response
 from sonde.net.polite_fetch import PoliteFetch
 from sonde.net.secret import Secret
+from sonde.net.session_cookies import MOST
 
 AGENT = "sonde/test (+http://contact.example)"
 OPEN = ClientSettings(AGENT, allow_private=True)
@@ -600,15 +601,45 @@ def test_secrets_go_to_their_host_and_nowhere_else() -> None:
         ClientSettings(AGENT, headers={"X": Secret("x")})  # type: ignore[dict-item]
 
 
-@pytest.mark.parametrize("kept", [False, True])
-def test_cookies_are_kept_only_on_request(kept: bool) -> None:
+@pytest.mark.parametrize(
+    ("sessions", "kept"),
+    [((), False), (("b.example",), False), (("a.example",), True), (("example",), True)],
+)
+def test_cookies_are_kept_for_sessions_alone_and_shown_to_nobody(
+    sessions: tuple[str, ...], kept: bool
+) -> None:
     async def body() -> None:
-        settings = ClientSettings(AGENT, allow_private=True, cookies=kept)
-        handler = fixed(answer(b"ok", "200 OK", "Set-Cookie: a=b; Path=/"))
+        settings = ClientSettings(AGENT, allow_private=True, sessions=frozenset(sessions))
+        handler = fixed(answer(b"ok", "200 OK", "Set-Cookie: a=s3cret; Path=/"))
         async with serving(handler) as server, Client(settings, lookup=local) as client:
             for _ in range(2):
-                good(await fetched(client, server.url("/", "a.example")))
+                response = good(await fetched(client, server.url("/", "a.example")))
+            good(await fetched(client, server.url("/", "b.elsewhere")))
             assert ("cookie" in server.requests[1][1]) is kept
+            assert "cookie" not in server.requests[2][1]
+            (hop,) = response.hops
+            assert (b"s3cret" in hop.response_head) is not kept
+            assert b"s3cret" not in hop.request_head
+
+    run(body())
+
+
+def test_a_server_cannot_fill_the_memory_with_cookies() -> None:
+    async def body() -> None:
+        settings = ClientSettings(AGENT, allow_private=True, sessions=frozenset(["a.example"]))
+        count = 0
+
+        async def one_more(
+            path: str, headers: dict[str, str], writer: asyncio.StreamWriter
+        ) -> None:
+            nonlocal count
+            count += 1
+            writer.write(answer(b"ok", "200 OK", f"Set-Cookie: a{count}=b; Path=/"))
+
+        async with serving(one_more) as server, Client(settings, lookup=local) as client:
+            for _ in range(MOST + 20):
+                good(await fetched(client, server.url("/", "a.example")))
+            assert server.requests[-1][1]["cookie"].count("=") == MOST
 
     run(body())
 

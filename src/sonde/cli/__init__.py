@@ -33,6 +33,8 @@ COMMANDS = {
     "explain": "say why a page was fetched, or why not",
     "export": "write a run for other programs",
     "forget": "remove a node from a run",
+    "mcp": "offer crawls to an agent as tools, under a cap",
+    "api": "offer crawls to other programs over HTTP, under a cap",
     "audit": "say how well organised sites are for focused crawling",
     "simulate": "crawl a recorded graph",
     "seeds": "choose where to start a crawl of a known graph",

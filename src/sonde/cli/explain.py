@@ -94,7 +94,8 @@ def _print(
     if found.first_seen_on is not None:
         print(f"first seen on {harmless(found.first_seen_on)}")
     elif found.number is not None:
-        print("a seed")
+        named = found.url in (reader.meta("config") or {}).get("seeds", ())
+        print("a seed" if named else "linked by no page: tried when nothing else was left")
     for source in found.redirected_from:
         print(f"{harmless(source)} redirects to it")
     if found.page is not None:

@@ -20,6 +20,7 @@ from dataclasses import replace
 from sonde.crawling.logbook import Logbook
 from sonde.crawling.patience import Patience
 from sonde.crawling.progress import ProgressMeter, Settled
+from sonde.crawling.saturation import Saturation
 from sonde.crawling.source_hooks import SourceHooks
 from sonde.crawling.storable_outcome import storable_outcome
 from sonde.errors import SondeError, StoreError
@@ -98,6 +99,7 @@ class Driver:
         careful: bool = False,
         patience: float = 0.0,
         harvest_below: float | None = None,
+        saturation: Saturation | None = None,
         on_settled: Callable[[Settled], None] = lambda settled: None,
     ) -> None:
         self.logbook = logbook
@@ -108,6 +110,7 @@ class Driver:
         self.concurrency = concurrency
         self._places = min(FEW, concurrency) if careful else concurrency
         self.harvest_below = harvest_below
+        self.saturation = saturation
         self.on_settled = on_settled
         self.meter = meter
         self.cutting = ""
@@ -232,7 +235,7 @@ class Driver:
         if self.stopping:
             return self.stopping
         account = self.explorer.driver.account
-        if not self.explorer.frontier_size:
+        if not self.explorer.frontier_size and not self._refilled():
             return "frontier"
         if account.left("seconds") <= 0:
             return "time"
@@ -245,6 +248,15 @@ class Driver:
             slow = all(closed[group] == "crawl-delay" for group in left)
             return "crawl-delay" if slow else "host-budget"
         return None
+
+    def _refilled(self) -> bool:
+        """Whether the source knew where else to look, where there is anything left to spend."""
+        account = self.explorer.driver.account
+        if account.left("seconds") <= 0 or not account.hold(self.logbook.hold):
+            return False
+        account.settle(self.logbook.hold, Spend())
+        self._wake.set()
+        return self.logbook.add_seeds(self.hooks.refill()) > 0
 
     async def _wait(self) -> None:
         """Until something happens, a host is ready, or the time is up."""
@@ -345,6 +357,7 @@ class Driver:
             url=facts.final_url if facts is not None else "",
             title=facts.title if facts is not None else "",
             flags=facts.flags if facts is not None else "",
+            content=self.hooks.content(facts) if facts is not None else None,
         )
         self._pending.append(settled)
         recent = self.meter.add(settled)
@@ -353,6 +366,10 @@ class Driver:
                 self.meter.correct(correction.lease, correction.score)
         if self.harvest_below is not None and recent is not None and recent < self.harvest_below:
             self.stop("harvest")
+        if self.saturation is not None:
+            said = outcome.records if isinstance(outcome, Visit) else ()
+            if self.saturation.add(outcome.spent.requests, gain, said):
+                self.stop("saturated")
 
 
 def _interrupted(allowance: LeaseAllowance) -> Failure:

@@ -245,7 +245,7 @@ class _Told:
             explorer.driver.account.budget = Budget(**data)
         elif entry.kind == "correct":
             explorer.driver.correct(entry.node, data["told"], data["score"])
-        elif entry.kind in ("time", "lost"):
+        elif entry.kind in ("time", "lost", "aside"):
             explorer.spend(spend_of(data))
         elif lease is not None:
             if entry.kind == "lease":

@@ -5,6 +5,7 @@ Only ``visit`` is asked of a source. What else the crawl calls, each on its own:
 ``pace``             which groups may be asked now (``protocols.Pace``); everything, without one
 ``recall()``         take in what the run knows, on resume; what had to be repaired, in words
 ``allowed_now()``    nodes that had been left out and may be asked now, on resume
+``refill()``         further nodes to begin with, each with its group, when the frontier has run dry
 ``before_commit()``  hand over what belongs with what is about to be committed
 ``facts()``          how it stands, as plain data by label: for displays, and kept with the run
 ``leave()``          keep what the source wants to find again, at the end of a crawl
@@ -22,8 +23,11 @@ from typing import Any
 from sonde.crawling.keeper import RunArchive
 from sonde.protocols import Pace, Source
 from sonde.records import Group
+from sonde.sources.facts import PageFacts
 from sonde.store.forgetting import Forgotten
 from sonde.store.journal import Journal
+from sonde.store.memory_pages import MemoryPages
+from sonde.store.page_content import PageContent, Reads
 
 _FACTS_EVERY = 1.0  # seconds
 
@@ -57,18 +61,26 @@ class SourceHooks:
         source: Source,
         journal: Journal,
         forgotten: Forgotten | None,
-        archive: RunArchive | None = None,
+        archive: RunArchive | MemoryPages | None = None,
+        reading: Reads = lambda archived, media_type: None,
     ) -> None:
         self.source = source
         self.forgotten = forgotten
         self.pace: Pace = getattr(source, "pace", None) or NoPace()
         self._journal = journal
         self._archive = archive
+        self._reading = reading
         self._facts: Callable[[], dict[str, Any]] | None = getattr(source, "facts", None)
         self._told = 0.0
         self._hook: Callable[[], None] = getattr(source, "before_commit", _nothing)
         self.before_commit = self._hook if self._facts is None else self._with_facts
         """Called by the driver before each commit."""
+
+    def content(self, facts: PageFacts) -> PageContent:
+        """What a page said, read when it is asked for."""
+        read = None if self._archive is None else self._archive.read
+        kept = (facts.text, facts.warc, facts.media_type, facts.flags)
+        return PageContent(*kept, read, self._reading, facts.main)
 
     def recall(self) -> str:
         """Let the source take in what the run knows; what had to be repaired, in words."""
@@ -89,6 +101,12 @@ class SourceHooks:
             self._told = time.monotonic()
             self._journal.meta("facts", self._facts())
 
+    def refill(self) -> Iterable[tuple[str, Group]]:
+        """Further nodes to begin with, when the frontier has run dry."""
+        refill: Callable[[], Iterable[tuple[str, Group]]] | None
+        refill = getattr(self.source, "refill", None)
+        return () if refill is None else refill()
+
     def facts(self) -> dict[str, Any]:
         """How the source stands."""
         return {} if self._facts is None else dict(self._facts())
@@ -108,7 +126,7 @@ class SourceHooks:
                 if inspect.isawaitable(closing):
                     await closing
         finally:
-            if self._archive is not None:
+            if isinstance(self._archive, RunArchive):
                 self._archive.close()
 
 

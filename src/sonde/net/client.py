@@ -31,6 +31,7 @@ from sonde.net.decoding import ACCEPTED, BadEncoding, unpack
 from sonde.net.exchange import Exchange, FetchOutcome, FetchProblem, Limits, Response
 from sonde.net.guard import BlockedAddress, Guard, GuardedResolver, Lookup, system_lookup
 from sonde.net.secret import Secret, revealed
+from sonde.net.session_cookies import SessionCookies, within
 from sonde.net.urls import host_of, normalise
 
 Take = Callable[[], bool]
@@ -180,7 +181,9 @@ class Client:
                     socket_factory=self.guard.socket,
                 ),
                 response_class=_ConnectedResponse,
-                cookie_jar=None if self.settings.cookies else aiohttp.DummyCookieJar(),
+                cookie_jar=SessionCookies(self.settings.sessions)
+                if self.settings.sessions
+                else aiohttp.DummyCookieJar(),
                 auto_decompress=False,
                 headers={
                     "User-Agent": self.settings.agent,
@@ -300,7 +303,8 @@ class Client:
         seconds = time.monotonic() - began
         heads = (b"", b"")
         if self.settings.heads:
-            heads = (_request_head(answer, hidden), _response_head(answer))
+            private = within(host_of(url), self.settings.sessions)
+            heads = (_request_head(answer, hidden), _response_head(answer, private))
         tally.hops.append(Exchange(url, answer.status, *heads, body, peer, seconds))
         if redirect:
             target = normalise(answer.headers[hdrs.LOCATION], base=url)
@@ -360,14 +364,19 @@ def _head_size(answer: ClientResponse) -> int:
     return len(f"HTTP/1.1 {answer.status} {answer.reason or ''}") + 4 + fields
 
 
-def _response_head(answer: ClientResponse) -> bytes:
-    """Status line and headers, as bytes, with the blank line."""
+def _response_head(answer: ClientResponse, private: bool) -> bytes:
+    """Status line and headers, as bytes, with the blank line; without cookies where they are
+    somebody's."""
     version = answer.version
     number = f"{version.major}.{version.minor}" if version is not None else "1.1"
     lines = [
         f"HTTP/{number} {answer.status} {answer.reason or ''}".encode("utf-8", "surrogateescape")
     ]
-    lines += [name + b": " + value for name, value in answer.raw_headers]
+    lines += [
+        name + b": " + value
+        for name, value in answer.raw_headers
+        if not (private and name.lower() == b"set-cookie")
+    ]
     return b"\r\n".join(lines) + b"\r\n\r\n"
 
 

@@ -76,6 +76,7 @@ class PoliteFetch:
         last_modified: str | None = None,
         headers: Mapping[str, str | Secret] | None = None,
         form: bytes | None = None,
+        robots: bool = True,
         further: bool = False,
     ) -> FetchOutcome:
         """Fetch a URL, following redirects.
@@ -85,7 +86,8 @@ class PoliteFetch:
         ``headers`` are for the host of the URL alone, also after redirects. With ``form``, fields
         as a browser encodes them, the request is a POST; a redirect is followed as browsers do:
         307 and 308 repeat it, others turn it into a GET. A ``further`` request of a visit waits for
-        a turn of its own: the one that was reserved with the lease is used.
+        a turn of its own: the one that was reserved with the lease is used. Without ``robots`` the
+        robots.txt of its host is not asked: for what a user wants done himself.
 
         A host that asks for longer pauses than ``Hosts.longest_delay`` is closed (``crawl-delay``);
         one whose turn comes long after its robots.txt was fetched is for ``later``: whoever asks
@@ -105,7 +107,7 @@ class PoliteFetch:
         if last_modified:
             own["If-Modified-Since"] = last_modified
         try:
-            return await fetch.page(wanted, own, form)
+            return await fetch.page(wanted, own, form, robots)
         finally:
             fetch.end()
 
@@ -165,10 +167,12 @@ class _Fetch:
         wanted: Wanted | None,
         own: Mapping[str, str | Secret],
         form: bytes | None,
+        robots: bool,
     ) -> FetchOutcome:
         """The page itself, with whatever has to be fetched before it."""
+        admitted = self._admitted if robots else self._gated
         answer = await self._followed(
-            self._url, self._first, self._admitted, self._polite.limits, wanted, own, form
+            self._url, self._first, admitted, self._polite.limits, wanted, own, form
         )
         if isinstance(answer, FetchProblem) and answer.reason == "budget" and self._refused:
             answer = replace(answer, reason="not-allowed", detail=self._refused)
@@ -277,6 +281,14 @@ class _Fetch:
             unreachable = record is not None and record.verdict == "disallow"
             return "robots-unreachable" if unreachable else "robots"
         await self._take_turn(group)
+        return None
+
+    async def _gated(self, url: str, group: str, redirected: bool) -> str | None:
+        """The same without robots.txt."""
+        if self._gate is not None and (why := self._gate(url, group, redirected)) is not None:
+            return why
+        if self._turns is not None:
+            await self._take_turn(group)
         return None
 
     async def _learn_robots(self, url: str, group: str) -> str | None:

@@ -99,9 +99,10 @@ _ATTRIBUTE = re.compile(
 _NOTED = {ord(name[0]): name for name in ("html", "title", "meta", "link", "base")}
 # Most links and metas say nothing of interest.
 _TELLING = {
-    "link": re.compile(b"canonical|&", re.IGNORECASE),
+    "link": re.compile(b"canonical|(?:rss|atom)[+]xml|&", re.IGNORECASE),
     "meta": re.compile(b"robots|sonde|refresh|&", re.IGNORECASE),
 }
+_FEEDS = ("application/rss+xml", "application/atom+xml")
 _RULES = Names(RULES)
 
 
@@ -154,6 +155,7 @@ class Page:
     """``None`` for bare text: it is one piece."""
     links: tuple[PageLink, ...] = ()
     canonical: str | None = None
+    feeds: tuple[str, ...] = ()
     robots: str = ""
     charset: str = "utf-8"
     cut: bool = False
@@ -213,6 +215,7 @@ def read_page(
         layout=found.layout,
         links=tuple(found.links),
         canonical=found.canonical,
+        feeds=tuple(found.feeds),
         robots=", ".join(found.robots),
         charset=charset,
         cut=found.cut or not whole,
@@ -247,6 +250,7 @@ class HtmlReading:
     title: str = ""
     language: str = ""
     canonical: str | None = None
+    feeds: list[str] = field(default_factory=list)
     robots: list[str] = field(default_factory=list)
     links: list[PageLink] = field(default_factory=list)
     cut: bool = False
@@ -336,8 +340,12 @@ def _heed(
             if target is not None:
                 base, based = Base(target), True
         elif name == "link":
-            if found.canonical is None and "canonical" in attributes.get("rel", "").lower().split():
+            says = attributes.get("rel", "").lower().split()
+            if found.canonical is None and "canonical" in says:
                 found.canonical = base.join(attributes.get("href", ""))
+            elif "alternate" in says and attributes.get("type", "").lower() in _FEEDS:
+                feed = base.join(attributes.get("href", ""))
+                found.feeds += [feed] if feed is not None else []
         elif attributes.get("name", "").lower() in ("robots", "sonde"):
             found.robots.append(attributes.get("content", ""))
         elif attributes.get("http-equiv", "").lower() == "refresh":

@@ -46,6 +46,7 @@ _INSERTS = {
     " gain = coalesce(?, gain) WHERE number = ?",
     "rejudged": "UPDATE pages SET main = ?, text = ? WHERE lease = ?",
     "refused": "INSERT OR IGNORE INTO refused VALUES (?, ?, ?)",
+    "records": "INSERT OR IGNORE INTO records VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)",
     "meta": "INSERT OR REPLACE INTO meta VALUES (?, ?)",
     "outdated": "DELETE FROM snapshots WHERE part = ?",
     "snapshots": "INSERT INTO snapshots VALUES (?, ?, ?)",

@@ -14,7 +14,8 @@ leaves before its lease is: so what a killed process has said and done is in the
 reaches the kernel, not the disk; the journal sees to the disk once a second, and reserves requests
 ahead, so that even after a power cut the budget is not overspent (see ``journal``).
 
-Without a path the run lives in memory: the same tables, gone with the process.
+Without a path the run lives in memory: the same tables, and its pages in a temporary file, gone
+with the process.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ from sonde.store.log import (
     positions,
     write_checkpoint,
 )
-from sonde.store.reader import DATABASE, PAGES
+from sonde.store.memory_pages import MemoryPages
+from sonde.store.reader import DATABASE, PAGES, MemoryRun
 from sonde.store.schema import (
     SCHEMA,
     TABLES,
@@ -86,6 +88,7 @@ class Run:
         self.database = database
         self._lock = lock
         self._closed = False
+        self.page_store = MemoryPages() if path is None else None
         self.unclean = bool(self.meta("open"))
         """Whether its last writer was killed, or lost its disk or its power."""
         self.power_lost = self.unclean and restarted_since(self.meta("boot"))
@@ -110,7 +113,9 @@ class Run:
                 raise InputError(f"{folder}: cannot be made: {error.strerror or error}") from None
         try:
             if folder is None:
-                database = sqlite3.connect(":memory:", isolation_level=None)
+                database = sqlite3.connect(
+                    ":memory:", isolation_level=None, check_same_thread=False
+                )
             else:
                 if (folder / DATABASE).exists():
                     raise InputError(
@@ -231,18 +236,28 @@ class Run:
             self.journal.meta("open", False)
             self.journal.close()
         finally:
-            self.database.close()
-            if self._lock is not None:
-                self._lock.release()
+            self._let_go()
+
+    def kept(self) -> MemoryRun:
+        """End a run without a folder, and keep what it has."""
+        assert self.page_store is not None
+        self._closed = True
+        self.journal.close()
+        return MemoryRun(self.database, self.page_store)
+
+    def _let_go(self) -> None:
+        self.database.close()
+        if self.page_store is not None:
+            self.page_store.close()
+        if self._lock is not None:
+            self._lock.release()
 
     def abandon(self) -> None:
         """Let go without writing: what was committed stays, as after a kill."""
         if not self._closed:
             self._closed = True
             self.journal.let_go()
-            self.database.close()
-            if self._lock is not None:
-                self._lock.release()
+            self._let_go()
 
     def discard(self) -> None:
         """Let go of a run that never began, and leave nothing of it behind."""

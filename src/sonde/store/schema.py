@@ -35,6 +35,7 @@ CREATE TABLE nodes (
 --   budget: the limit was raised on resume
 --   dice: an ask that found nothing has turned the dice all the same
 --   lost: requests reserved before a power cut that the log knows nothing of; they count as spent
+--   aside: a request that belongs to no lease (a spider's media)
 CREATE TABLE log (
     seq INTEGER PRIMARY KEY,
     kind TEXT NOT NULL,
@@ -51,7 +52,7 @@ CREATE TABLE log (
     --     hears of it: the microseconds after which each request was answered, with the host where
     --     that is not the node's own)
     --   correct: score, and told, what it was before
-    --   time, budget, lost: the units; dice: the state
+    --   time, budget, lost, aside: the units; dice: the state
     data TEXT
 );
 
@@ -119,6 +120,22 @@ CREATE TABLE refused (
     reason TEXT NOT NULL,         -- scope, robots, trap, duplicate, nofollow, too-deep, ...
     lease INTEGER                 -- where it was seen
 ) WITHOUT ROWID;
+
+-- What visits found: results of a search form, posts, structured data of pages. Each once, as the
+-- first visit that brought it had it.
+CREATE TABLE records (
+    number INTEGER PRIMARY KEY,
+    source TEXT NOT NULL,         -- form, post, json-ld, microdata, opengraph, meta, or a table of
+                                  -- a file of fields
+    id TEXT NOT NULL,
+    lease INTEGER NOT NULL,
+    url TEXT NOT NULL,
+    title TEXT NOT NULL,
+    text TEXT NOT NULL,
+    fields TEXT NOT NULL,         -- JSON
+    UNIQUE (source, id)
+);
+CREATE INDEX records_lease ON records (lease);
 
 -- The positions in the log that there is a checkpoint of (see store/log.py).
 CREATE TABLE checkpoints (log_seq INTEGER PRIMARY KEY);

@@ -109,11 +109,11 @@ def test_no_moment(text: str) -> None:
 def test_markdown() -> None:
     html = b"""<body><nav>Menu</nav><h1>Tide *gauges*</h1><p>See <a href="/x">the <b>list</b></a>
     and <code>f(x)</code>.</p><ul><li>One</li><li>Two</li></ul><pre>a
-  b</pre><blockquote>Quoted</blockquote><table><tr><td>a</td><td>b</td></tr></table>
+  b</pre><blockquote>Quoted</blockquote><table><tr><td>a</td><td>b</td></tr><tr><td>c</table>
     <div hidden>no</div><script>no</script><a href="javascript:1">plain</a><footer>Foot</footer>"""
     assert main_markdown(html, URL) == (
         "# Tide \\*gauges\\*\n\nSee [the **list**](http://a.example/x) and `f(x)`.\n- One\n- Two"
-        "\n\n```\na\n  b\n```\n\n> Quoted\n\na | b |\n\nplain\n"
+        "\n\n```\na\n  b\n```\n\n> Quoted\n\n|  |  |\n|---|---|\n| a | b |\n| c |  |\n\nplain\n"
     )
     assert main_markdown(b"", URL) == "\n"
     assert main_markdown(b"<div>" * 5_000 + b"deep", URL) == "\n"

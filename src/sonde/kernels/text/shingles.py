@@ -152,7 +152,7 @@ def bands_of(bins: cython.const[cython.ulonglong][::1], found: cython.ulonglong[
         key = cython.cast(cython.ulonglong, band)
         for i in range(band * width, (band + 1) * width):
             key = byte.hashed(key, bins[i])
-        found[band] = mixed(key)
+        found[band] = byte.mixed(key)
 
 
 class ShingleSet:
@@ -206,7 +206,7 @@ class ShingleSet:
                 continue
             if count >= 2:
                 one = ((one * MULTIPLIER) & byte.MASK) ^ two
-                one = mixed(((one * MULTIPLIER) & byte.MASK) ^ page.word[word])
+                one = byte.mixed(((one * MULTIPLIER) & byte.MASK) ^ page.word[word])
                 runs += 1
                 if self.put(cython.cast(cython.uint, (one >> 32) | 1)):
                     new += 1

@@ -14,6 +14,8 @@
     mentions = "mentioned[]"
     mention_id = "id"
     mention_name = "name"
+    id = "id"                # of a post; without it a post is called by what it says
+    link = "url"             # where a person reads it
     next = { by = "cursor", path = "cursor", parameter = "after" }
     [lookup]
     url = "{server}/users?name={name}"
@@ -142,6 +144,8 @@ class PostsEndpoint:
     mention_id: str = ""
     mention_name: str = ""
     html: bool = False
+    id: str = ""
+    link: str = ""
     next: Next | None = None
 
 

@@ -15,7 +15,7 @@ from sonde.net.secret import Secret
 from sonde.protocols import Allowance
 from sonde.records import Failure, Link, Node, Outcome, Skip
 from sonde.sources.context import SourceContext
-from sonde.sources.facts import PageFacts, PageVisit, VisitEnded
+from sonde.sources.facts import PageFacts, PageVisit, Record, VisitEnded
 from sonde.sources.page import read_html
 from sonde.sources.social.description import (
     SEARCH,
@@ -38,11 +38,13 @@ _BAR = " | "
 
 
 class AccountPost(NamedTuple):
-    """One post: who said what, and whom it mentions (nodes)."""
+    """One post: who said what, and whom it mentions (nodes); what it is called, where it is."""
 
     author: str
     text: str
     mentions: Sequence[str] = ()
+    id: str = ""
+    link: str = ""
 
 
 class Mention(NamedTuple):
@@ -206,7 +208,7 @@ class ApiSource:
         async for answer in exchange.pages("search", url, search):
             posts += self._posts(search, answer)
         said = [(post.author, post.text) for post in posts]
-        return self._scored_visit(name, "", [], said, url)
+        return self._scored_visit(name, "", [], said, url, posts)
 
     async def _account(self, name: str, exchange: Exchanges) -> Outcome:
         number = id_of(name)
@@ -226,7 +228,7 @@ class ApiSource:
                 title = self._identified(name, number, endpoint, answer)
             posts += self._posts(endpoint, answer)
         said = [(other, post.text) for post in posts for other in dict.fromkeys(post.mentions)]
-        return self._scored_visit(name, title, [post.text for post in posts], said, url)
+        return self._scored_visit(name, title, [post.text for post in posts], said, url, posts)
 
     def _identified(
         self, name: str, number: str | None, posts: PostsEndpoint, answer: ApiAnswer
@@ -256,24 +258,35 @@ class ApiSource:
                 for other in (pick(item, endpoint.mentions) if endpoint.mentions else ())
                 if text_at(other, endpoint.mention_id)
             ]
-            author = self._node(
-                text_at(item, endpoint.author_id), text_at(item, endpoint.author_name)
-            )
-            found.append(AccountPost(author, said, mentions))
+            author_id = text_at(item, endpoint.author_id)
+            author = self._node(author_id, text_at(item, endpoint.author_name))
+            name, link = text_at(item, endpoint.id), text_at(item, endpoint.link)
+            if name and "/" not in name:  # a number, perhaps of this account's own posts
+                name = f"{author_id}/{name}"
+            found.append(AccountPost(author, said, mentions, name, link))
         return found
 
     def _node(self, number: str, name: str) -> str:
         return self.aliases.get(number) or node_of(number, name, self.description)
 
     def _scored_visit(
-        self, name: str, title: str, own: list[str], said: list[tuple[str, str]], url: str
+        self,
+        name: str,
+        title: str,
+        own: list[str],
+        said: list[tuple[str, str]],
+        url: str,
+        posts: list[AccountPost],
     ) -> Outcome:
         self.retries.succeeded(name)
         page = document(name, title, own, said)
         beta, alphas = self.scorer.score(page)
         self._scored = True
+        found = [self._kept(post, url) for post in posts]
         return PageVisit(
             score=beta,
+            records=tuple(dict.fromkeys(record.mark for record in found)),
+            found=found,
             links=[
                 Link(link.url, alpha, "posts")
                 for link, alpha in zip(page.links, alphas, strict=True)
@@ -286,6 +299,13 @@ class ApiSource:
                 text=page.content if self.text else None,
             ),
         )
+
+    def _kept(self, post: AccountPost, url: str) -> Record:
+        """A post as the run keeps it."""
+        said = post.text if self.text else ""
+        own = post.id or Record(f"{post.author}\n{post.text}", "post").mark
+        about = {"author": post.author, "mentions": list(post.mentions)}
+        return Record(own, "post", post.link or url, "", said, about)
 
 
 def _windows(description: ApiDescription, rate: tuple[int, float] | None, tokens: int) -> Windows:

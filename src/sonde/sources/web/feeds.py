@@ -31,15 +31,18 @@ _ROOTS = {
 }
 _ENTRIES = frozenset(("url", "sitemap", "item", "entry"))
 _DATES = frozenset(("lastmod", "pubDate", "date", "updated", "published"))
-_TEXTS = frozenset(("loc", "link", "title")) | _DATES
+_TEXTS = frozenset(("loc", "link", "title", "priority")) | _DATES
 
 
 class FeedLink(NamedTuple):
-    """A page that a feed names; ``modified`` in seconds since 1970 where it says so."""
+    """A page that a feed names; ``modified`` in seconds since 1970, ``priority`` from 0 to 1 and
+    ``size`` in bytes, where it says so."""
 
     url: str
     modified: float | None = None
     title: str = ""
+    priority: float | None = None
+    size: int | None = None
 
 
 @dataclass(slots=True)
@@ -148,6 +151,7 @@ class _Reader:
             if local == "link" and "href" in attributes:  # Atom
                 if attributes.get("rel", "alternate") == "alternate":
                     self._entry.setdefault("link", attributes["href"])
+                    self._entry.setdefault("length", attributes.get("length", ""))
                 self._text = None
 
     def _characters(self, data: str) -> None:
@@ -175,7 +179,27 @@ class _Reader:
         if len(self.feed.links) == self._max_links:
             raise _Stop
         title = " ".join(entry.get("title", "").split())
-        self.feed.links.append(FeedLink(target, moment(entry.get("modified", "")), title))
+        self.feed.links.append(
+            FeedLink(
+                target,
+                moment(entry.get("modified", "")),
+                title,
+                _share(entry.get("priority", "")),
+                _size(entry.get("length", "")),
+            )
+        )
+
+
+def _share(text: str) -> float | None:
+    try:
+        share = float(text)
+    except ValueError:
+        return None
+    return share if 0.0 <= share <= 1.0 else None
+
+
+def _size(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else None
 
 
 def moment(text: str) -> float | None:

@@ -17,7 +17,8 @@ from sonde.net.urls import domain_of, group_of, host_of, normalise
 from sonde.protocols import LEASED, VISITED, CrawlView
 from sonde.sources.context import REACHES, SourceSettings
 from sonde.sources.web.content_seen import ContentSeen
-from sonde.sources.web.rules import Rules
+from sonde.sources.web.language import Languages
+from sonde.sources.web.rules import NOT_INCLUDED, Rules
 
 
 class Scope:
@@ -88,6 +89,7 @@ class UrlGate:
         rules: Rules,
         hosts: Hosts,
         seen: ContentSeen,
+        languages: Languages,
         crawl: CrawlView,
         deepest: int | None,
     ) -> None:
@@ -95,6 +97,7 @@ class UrlGate:
         self.rules = rules
         self._hosts = hosts
         self._seen = seen
+        self._languages = languages
         self._crawl = crawl
         self._deepest = deepest
 
@@ -105,6 +108,8 @@ class UrlGate:
                 return "scope"
             if (left_out := self.rules.refusal(url)) is not None:
                 return left_out
+        elif (unlikely := self._languages.unlikely(url)) is not None:
+            return unlikely
         name = self._seen.names.stands_for(url)
         if (redirected or name != url) and self._crawl.became(name) in (LEASED, VISITED):
             return "duplicate"
@@ -113,15 +118,19 @@ class UrlGate:
     def _trap(self, url: str, group: str) -> str | None:
         return None if self._seen.verdict(url, group) is None else "trap"
 
-    def refusal(self, url: str, depth: int, now: float) -> str | None:
-        """Why a URL never seen before is not put on the frontier."""
+    def refusal(self, url: str, depth: int, now: float, *, sitemap: bool = False) -> str | None:
+        """Why a URL never seen before is not put on the frontier. A sitemap need not stand among
+        the pages that it lists."""
         group = group_of(url)
-        if not self.scope.has(url, group):
+        if not sitemap and not self.scope.has(url, group):
             return "scope"
         if self._deepest is not None and depth > self._deepest:
             return "too-deep"
-        if (left_out := self.rules.refusal(url)) is not None:
+        left_out = self.rules.refusal(url)
+        if left_out is not None and not (sitemap and left_out == NOT_INCLUDED):
             return left_out
+        if (unlikely := self._languages.unlikely(url)) is not None:
+            return unlikely
         if (trap := self._trap(url, group)) is not None:
             return trap
         if self._hosts.forbidden(url, group, now):

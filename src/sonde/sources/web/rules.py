@@ -17,6 +17,9 @@ from sonde.errors import InputError
 from sonde.net.url_patterns import PlainUrl, UrlPatterns
 from sonde.sources.context import SourceSettings
 
+NOT_INCLUDED = "not-included"
+"""Why a URL is left out that no ``--include`` fits."""
+
 
 class Preset(NamedTuple):
     """Patterns under one name."""
@@ -223,7 +226,7 @@ class Rules:
             if rule is not None:
                 return f"excluded: {name} {rule}"
         if self._include and self._include.first(seen) is None:
-            return "not-included"
+            return NOT_INCLUDED
         return None
 
 

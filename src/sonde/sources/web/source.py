@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 from multidict import CIMultiDict
 
@@ -21,7 +21,7 @@ from sonde.net.decoding import BadEncoding, unpack
 from sonde.net.exchange import FetchOutcome, FetchProblem, Limits, Response
 from sonde.net.guard import Lookup, system_lookup
 from sonde.net.hosts import Hosts, KeptHost
-from sonde.net.polite_fetch import PoliteFetch
+from sonde.net.polite_fetch import Gate, PoliteFetch
 from sonde.net.retries import Retries
 from sonde.net.robots import RobotsRecord
 from sonde.net.url_patterns import UrlPatterns
@@ -30,7 +30,7 @@ from sonde.protocols import Keeper, KeptPage, VisitAllowance
 from sonde.records import Failure, Node, Outcome, Skip, Spend
 from sonde.scorers.document import Scorer
 from sonde.sources.context import Archive, SourceContext, SourceSettings
-from sonde.sources.facts import PageVisit
+from sonde.sources.facts import PageVisit, VisitEnded
 from sonde.sources.main_text import MainText
 from sonde.sources.page import Page, plain_page, read_page
 from sonde.sources.web import pdf
@@ -39,8 +39,11 @@ from sonde.sources.web.copied_hosts import Newcomers
 from sonde.sources.web.feeds import Feed, is_feed, read_feed
 from sonde.sources.web.gate import Scope, UrlGate
 from sonde.sources.web.known_sites import KnownSites
+from sonde.sources.web.language import Languages
+from sonde.sources.web.login import LoginSession, LoginSessions, asks_to_log_in, logins_of
 from sonde.sources.web.rendering import Rendering
 from sonde.sources.web.rules import Rules
+from sonde.sources.web.sitemaps import Sitemaps
 from sonde.sources.web.visit import VisitAssembler
 
 HTML = frozenset(("text/html", "application/xhtml+xml", ""))
@@ -102,6 +105,13 @@ class WebAccess:
         lookup: Lookup | None = settings.lookup
         starts = tuple(seeds)
         named = (host_of(seed).strip("[]") for seed in starts)
+        self.languages = Languages(settings.languages, keeper)
+        if settings.languages:
+            headers = {"Accept-Language": self.languages.accepted, **client.headers}
+            client = replace(client, headers=headers)
+        logins = logins_of(settings)
+        if logins:
+            client = replace(client, sessions=frozenset(login.domain for login in logins))
         self.client = Client(client, lookup=lookup or system_lookup, named=named)
         self.hosts = Hosts(
             delay=settings.delay,
@@ -115,6 +125,7 @@ class WebAccess:
         self.polite = PoliteFetch(
             self.client, self.turns, limits=limits, on_robots=self._keep_robots
         )
+        self.sessions = LoginSessions(logins, self.polite)
         self.scope = Scope.of(settings, starts)
         self.rules = Rules.of(settings)
         allowed = UrlPatterns(settings.allow).fit
@@ -131,6 +142,7 @@ class WebAccess:
             record = RobotsRecord(*row)  # type: ignore[arg-type]
             host = self.hosts.add(group_of(record.origin + "/"), now)
             self.hosts.restore_robots(host, record, now)
+        self.languages.recall()
         self._recall_sites()
 
     def _recall_sites(self) -> None:
@@ -242,8 +254,16 @@ class WebSource:
             access.rules,
             access.hosts,
             access.seen,
+            access.languages,
             context.crawl,
             settings.depth,
+        )
+        self.sitemaps = Sitemaps(
+            settings,
+            access.scope,
+            access.hosts,
+            context.keeper,
+            context.crawl,
         )
         self._assembler = VisitAssembler(
             settings,
@@ -252,6 +272,8 @@ class WebSource:
             self.gate,
             access.seen,
             access.sites,
+            access.languages,
+            self.sitemaps,
             context.archive,
         )
 
@@ -264,6 +286,7 @@ class WebSource:
         if learned is not None and hasattr(self.scorer, "restore"):
             self.scorer.restore(json.loads(learned))
         self.access.recall()
+        self.sitemaps.recall()
         for url, count in self._keeper.retried():
             self.retries.recall(url, count)
         if self._rendering is not None:
@@ -284,6 +307,10 @@ class WebSource:
             self._assembler.scored = False
             self._keeper.keep("scorer", json.dumps(self.scorer.state()).encode())
 
+    def refill(self) -> list[tuple[str, str]]:
+        """Where to look when the frontier has run dry: the usual places of sitemaps and feeds."""
+        return [(url, group_of(url)) for url in self.sitemaps.usual()]
+
     async def close(self) -> None:
         """Close connections, and the browser."""
         if self._rendering is not None:
@@ -301,11 +328,12 @@ class WebSource:
 
     async def _visit(self, url: str, allowance: VisitAllowance) -> Outcome:
         access = self.access
-        answer = await access.polite.fetch(
-            url, allowance, gate=self.gate.useless, wanted=access.wanted
-        )
-        for group, seconds in answer.trips:
-            self._crawl.clock(allowance.lease, group, seconds)
+        try:
+            answer = await self._fetched(url, allowance, access.sessions.of(url))
+        except VisitEnded as end:
+            return end.outcome
+        if asks_to_log_in(answer):
+            return Skip("login")
         if isinstance(answer, FetchProblem):
             access.store(answer)
             return self._problem(url, answer)
@@ -325,6 +353,41 @@ class WebSource:
             access.client.forgive(took)
         return outcome
 
+    async def _fetched(
+        self, url: str, allowance: VisitAllowance, session: LoginSession | None
+    ) -> FetchOutcome:
+        """What is at a URL, for somebody who is logged in where that was asked for."""
+        if session is None:
+            return await self._asked(url, allowance, self.gate.useless)
+
+        def gate(target: str, group: str, redirected: bool) -> str | None:
+            if redirected and session.is_form(target):
+                return "login"
+            return self.gate.useless(target, group, redirected)
+
+        if session.is_form(url):
+            raise VisitEnded(Skip("login"))
+        if session.would_end(url):
+            raise VisitEnded(Skip("logout"))
+        await session.begin(allowance)
+        renewals = session.renewals
+        answer = await self._asked(url, allowance, gate)
+        if not session.has_ended(answer):
+            return answer
+        if await session.renew(renewals, allowance):
+            answer = await self._asked(url, allowance, gate)
+        if session.has_ended(answer):
+            session.give_up()
+            raise VisitEnded(Skip("login"))
+        return answer
+
+    async def _asked(self, url: str, allowance: VisitAllowance, gate: Gate) -> FetchOutcome:
+        access = self.access
+        answer = await access.polite.fetch(url, allowance, gate=gate, wanted=access.wanted)
+        for group, seconds in answer.trips:
+            self._crawl.clock(allowance.lease, group, seconds)
+        return answer
+
     def _problem(self, url: str, problem: FetchProblem) -> Outcome:
         if problem.reason == "not-allowed":
             return Skip(problem.detail, retry=problem.detail in ("crawl-delay", "later"))
@@ -341,6 +404,8 @@ class WebSource:
         lease, depth, now = allowance.lease, allowance.depth, time.time()
         if isinstance(found, Feed):
             return self._assembler.feed(lease, depth, response, found, now)
+        if isinstance(found, Page) and self.sitemaps.guessed(str(lease.node)):
+            return Skip("no-sitemap")
         if isinstance(found, Page):
             outcome = self._assembler.visit(lease, depth, response, found, now)
             if isinstance(outcome, PageVisit):
