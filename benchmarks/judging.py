@@ -495,7 +495,7 @@ def _near(one: int, other: int) -> bool:
 
 
 def _all_of(main: MainText) -> MainText:
-    return MainText(main.text, main.imprint, np.ones(len(main.kept), dtype=np.uint8))
+    return MainText(main.text, main.data, main.imprint, np.ones(len(main.kept), dtype=np.uint8))
 
 
 def _judge_twins(found: Figures, rows: list[Row]) -> None:

@@ -55,7 +55,8 @@ class StoreError(SondeError):
 
 
 class ResourceError(SondeError):
-    """The system gives no more of what every request needs; nothing was charged for it."""
+    """The system gives no more of what every request needs. Raised for a request, it says that the
+    one which was taken last has not left."""
 
 
 class UncompiledError(SondeError, ImportError):

@@ -35,7 +35,6 @@ _LOCKED_BYTE = 1 << 30  # which nobody reads or writes: Windows denies what is l
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 _SYSCTL = Path("/usr/sbin/sysctl")
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_SPARE = 4  # files: a connection may try two addresses, and looking one up takes a file too
 _ANY_FILE = 2
 
 
@@ -87,18 +86,13 @@ def sync_folder(path: Path) -> None:
 # -- open files ----------------------------------------------------------------------------------
 
 
-def check_descriptors() -> None:
-    """Raise ``ResourceError`` where hardly another file or connection can be opened."""
-    taken: list[int] = []
+def is_exhausted() -> bool:
+    """Whether no more files can be opened now."""
     try:
-        while len(taken) < _SPARE:
-            taken.append(os.dup(_ANY_FILE))
+        os.close(os.dup(_ANY_FILE))
     except OSError as error:
-        if is_starved(error):
-            raise no_descriptors() from None
-    finally:
-        for file in taken:
-            os.close(file)
+        return is_starved(error)
+    return False
 
 
 def is_starved(error: BaseException | None) -> bool:

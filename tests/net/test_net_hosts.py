@@ -209,7 +209,7 @@ def test_a_hundred_thousand_hosts() -> None:
     polite = Hosts()
     for number in range(100_000):
         polite.add(f"h{number}", 0.0)
-    began = time.perf_counter()
+    began = time.process_time()
     for number in range(2_000):
         host = f"h{number}"
         now = number * 0.01
@@ -217,7 +217,7 @@ def test_a_hundred_thousand_hosts() -> None:
         polite.finished(known(polite, host), now + 0.005)
         polite.ready(now + 0.005)
         polite.next_time()
-    assert time.perf_counter() - began < 1.0
+    assert time.process_time() - began < 1.0
 
 
 @pytest.mark.parametrize(

@@ -153,6 +153,7 @@ class Crawl:
             failed = error
             raise
         finally:
+            getattr(session.request.scorer, "close", _nothing)()
             await session.hooks.close()
             if isinstance(failed, StoreError):
                 run.abandon()
@@ -246,6 +247,10 @@ def _loop_runs() -> bool:
     except RuntimeError:
         return False
     return True
+
+
+def _nothing() -> None:
+    """What a scorer does to close that holds nothing open."""
 
 
 def new_loop() -> asyncio.AbstractEventLoop:

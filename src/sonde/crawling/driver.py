@@ -23,11 +23,12 @@ from sonde.crawling.progress import ProgressMeter, Settled
 from sonde.crawling.saturation import Saturation
 from sonde.crawling.source_hooks import SourceHooks
 from sonde.crawling.storable_outcome import storable_outcome
-from sonde.errors import SondeError, StoreError
+from sonde.errors import ResourceError, SondeError, StoreError
 from sonde.records import Failure, Group, Lease, Outcome, Skip, Spend, Visit
+from sonde.scorers.scoring_process import ScoringStopped
 from sonde.sources.facts import PageVisit
 from sonde.store.log import brought_by_group
-from sonde.system import check_descriptors, is_starved, no_descriptors
+from sonde.system import is_starved, no_descriptors
 
 _LOG = logging.getLogger("sonde.crawl")
 
@@ -60,7 +61,6 @@ class LeaseAllowance:
         self.counted = True
         if self._driver.cutting:
             return False
-        check_descriptors()  # before it is charged: it could not leave
         if self.taken == self.given:
             if not self._driver.logbook.extend(self.lease):
                 return False
@@ -120,8 +120,10 @@ class Driver:
         self._tasks: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
         self._error: BaseException | None = None
+        self._starved: ResourceError | None = None  # raised when what is in flight is finished
         self.patience = Patience(patience, logbook.explorer, hooks.pace)
-        self.patience.recall(brought_by_group(logbook.run.database))
+        if patience:
+            self.patience.recall(brought_by_group(logbook.run.database))
         self._began = 0.0
         self._first_lease = logbook.last_lease
         self._charged = 0.0
@@ -181,6 +183,8 @@ class Driver:
                     if reason is not None:
                         self._charge_time(last=True)
                         self.commit()
+                        if self._starved is not None:
+                            raise self._starved
                         return reason
                 await self._wait()
         finally:
@@ -215,7 +219,7 @@ class Driver:
             if lease is None:
                 break
             self.pace.reserve(lease.group)
-            number = self.explorer.driver.number_of(lease.node)
+            number = self.logbook.driver.number_of(lease.node)
             assert number is not None
             allowance = LeaseAllowance(self, lease, self.logbook.depths[number])
             self._open[lease.number] = allowance
@@ -234,7 +238,7 @@ class Driver:
         """Why nothing more can happen, now that nothing is in flight; ``None`` to go on."""
         if self.stopping:
             return self.stopping
-        account = self.explorer.driver.account
+        account = self.logbook.driver.account
         if not self.explorer.frontier_size and not self._refilled():
             return "frontier"
         if account.left("seconds") <= 0:
@@ -242,6 +246,8 @@ class Driver:
         if not account.hold(self.logbook.hold):
             return "budget"
         account.settle(self.logbook.hold, Spend())
+        if self._too_late():
+            return "time"
         closed = self.pace.closed
         left = [group for group, count in self.logbook.waiting.items() if count]
         if all(group in closed for group in left):
@@ -251,12 +257,20 @@ class Driver:
 
     def _refilled(self) -> bool:
         """Whether the source knew where else to look, where there is anything left to spend."""
-        account = self.explorer.driver.account
+        account = self.logbook.driver.account
         if account.left("seconds") <= 0 or not account.hold(self.logbook.hold):
             return False
         account.settle(self.logbook.hold, Spend())
         self._wake.set()
         return self.logbook.add_seeds(self.hooks.refill()) > 0
+
+    def _too_late(self) -> bool:
+        """Whether nobody who is left can be asked before the time is up."""
+        soonest = self.pace.next_time()
+        ready = self.pace.ready(self.logbook.waiting)
+        if soonest is None or ready is None or ready:
+            return False
+        return soonest - time.monotonic() > self.logbook.driver.account.left("seconds")
 
     async def _wait(self) -> None:
         """Until something happens, a host is ready, or the time is up."""
@@ -267,7 +281,7 @@ class Driver:
             if soonest is not None:
                 until = min(until, soonest)
             until = min(until, max(now, self.patience.until()))
-        left = self.explorer.driver.account.left("seconds")
+        left = self.logbook.driver.account.left("seconds")
         until = min(until, self._charged + left)
         try:
             async with asyncio.timeout(max(0.0, until - now)):
@@ -281,15 +295,15 @@ class Driver:
 
     def _charge_time(self, *, last: bool = False) -> None:
         """Book the time that went, where time is limited."""
-        if self.explorer.driver.account.budget.seconds is None:
+        if self.logbook.driver.account.budget.seconds is None:
             return
         now = time.monotonic()
-        left = self.explorer.driver.account.left("seconds")
+        left = self.logbook.driver.account.left("seconds")
         elapsed = now - self._charged
         if elapsed >= _TIME_CHARGED or elapsed >= left or last:
             self.logbook.spend(Spend(seconds=elapsed))
             self._charged = now
-        if self.explorer.driver.account.left("seconds") <= 0 and not self.stopping:
+        if self.logbook.driver.account.left("seconds") <= 0 and not self.stopping:
             self.cut("time")
 
     # -- one visit -----------------------------------------------------------------------------
@@ -305,17 +319,26 @@ class Driver:
         except asyncio.CancelledError:
             outcome = _interrupted(allowance)
             interrupt = True
+        except ResourceError as error:  # the request that was taken last has not left
+            allowance.taken -= 1
+            self._starved = error
+            self.stop()
+            outcome, interrupt = _interrupted(allowance), True
+        except ScoringStopped as stopped:
+            _LOG.warning("%s, on %r", stopped, allowance.lease.node)
+            outcome = Failure("scorer", spent=Spend(requests=allowance.taken))
         except SondeError as error:
             self._error = self._error or error
             self._wake.set()
             return
         except Exception as error:  # one page that nobody foresaw must not end a crawl of a million
             if is_starved(error):  # nor is it the page's fault
-                self._error = self._error or no_descriptors()
-                self._wake.set()
-                return
-            _LOG.exception("visit of %r failed", allowance.lease.node)
-            outcome = Failure("error", spent=Spend(requests=allowance.taken))
+                self._starved = no_descriptors()
+                self.stop()
+                outcome, interrupt = _interrupted(allowance), True
+            else:
+                _LOG.exception("visit of %r failed", allowance.lease.node)
+                outcome = Failure("error", spent=Spend(requests=allowance.taken))
         try:
             self._settle(allowance, outcome, interrupt)
         except Exception as error:
@@ -328,7 +351,7 @@ class Driver:
         if allowance.taken and not interrupt:
             size = allowance.received
             if self.logbook.hold.bytes:
-                size = min(size, self.explorer.driver.held(lease).bytes)
+                size = min(size, self.logbook.driver.held(lease).bytes)
             spent = Spend(allowance.taken, size, cost=outcome.spent.cost)
             if spent != outcome.spent:
                 outcome = replace(outcome, spent=spent)

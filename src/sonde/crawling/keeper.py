@@ -61,7 +61,7 @@ class RunKeeper:
         for (
             url,
             lease,
-            final_url,
+            final,
             status,
             sketch,
             twin,
@@ -74,7 +74,7 @@ class RunKeeper:
             stale = json.loads(data).get("stale") if data else None
             found = None if stale is None else (stale[0], stale[1], stale[2], stale[3])
             yield KeptPage(
-                url, lease, final_url, status, sketch, twin, canonical, flags, score, found, warc
+                url, lease, final, status, sketch, twin, canonical, flags, score, found, warc
             )
 
     def text(self, lease: int) -> str | None:

@@ -85,7 +85,10 @@ class CrawlRequest:
         scorer = client = None
         if "scorer" in heeds:
             scorer = scorer_from(
-                settings.topic, settings.scorer, allow_pickle=settings.allow_pickle
+                settings.topic,
+                settings.scorer,
+                allow_pickle=settings.allow_pickle,
+                seconds=float(settings.scorer_seconds),
             )
         if "allow_private" in heeds:
             client = client_settings(settings)

@@ -8,7 +8,7 @@ be stored at all is a failure of that node, not of the run.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -67,12 +67,18 @@ def _links(links: Sequence[Link]) -> Sequence[Link]:
             return links
         groups = None if links.groups is None else [_whole(group) for group in links.groups]
         return replace(links, targets=[_whole(target) for target in links.targets], groups=groups)
-    if _ascii(link.target for link in links) and _ascii(link.group or "" for link in links):
+    if all(_ascii(column) for column in _names(links)):
         return links
     return [
         link._replace(target=_whole(link.target), group=_whole(link.group), text=whole(link.text))
         for link in links
     ]
+
+
+def _names(links: Sequence[Link]) -> Iterator[Iterable[Any]]:
+    yield (link.target for link in links)
+    yield (link.group or "" for link in links)
+    yield (link.text for link in links)
 
 
 def _whole(name: Hashable) -> Hashable:

@@ -19,6 +19,9 @@ from sonde.net.guard import GuardedResolver
 from sonde.net.hosts import Host, Hosts
 from sonde.records import Group
 
+_MOST_QUEUED = 2
+"""Visits that wait for one host's turn at a time, with what they hold."""
+
 
 class Turns:
     """The turns of all hosts. ``wake`` is called when the driver should look again."""
@@ -116,6 +119,14 @@ class Turns:
         await self._resolve(host)
         await self._wait(host)
         return host
+
+    def waits_long(self, group: str, seconds: float) -> bool:
+        """Whether a further request to this host would have to wait for longer than this, or behind
+        others."""
+        now = time.monotonic()
+        host = self.hosts.add(group, now)
+        behind = 0 if host.queue is None else len(host.queue)
+        return behind >= _MOST_QUEUED or self.hosts.wait(host, now) > seconds
 
     def finished(
         self, host: Host, *, trouble: bool | None = False, retry_after: float | None = None

@@ -24,12 +24,7 @@ from typing import Any
 
 from sonde.errors import InputError
 from sonde.scorers.document import Document, Scorer, Scores
-
-SECONDS = 10.0
-"""How long a scorer may take for one document, unless somebody says otherwise."""
-
-MEMORY = 4 << 30
-"""How much address space its process may have."""
+from sonde.scorers.limits import MEMORY, SECONDS
 
 _UNPREPARED = 0.5  # seconds
 _START = 60.0
@@ -139,8 +134,11 @@ class ProcessScorer:
                         pipe.close()
 
 
-async def prepared(scorer: Scorer, document: Document) -> None:
-    """Let a scorer that works elsewhere score a document before it is asked for the scores."""
+async def prepared(scorer: Scorer, document: Document) -> bool:
+    """Let a scorer that works elsewhere score a document before it is asked for the scores; whether
+    it does."""
     prepare = getattr(scorer, "prepare", None)
-    if prepare is not None:
-        await prepare(document)
+    if prepare is None:
+        return False
+    await prepare(document)
+    return True

@@ -162,7 +162,6 @@ class Archive(Protocol):
 
     def write_rendered(self, url: str, html: bytes) -> str:
         """Store what a browser made of the response that was stored last; its place."""
-        ...
 
     def read(self, place: str) -> ArchivedResponse:
         """The response at a place; ``InputError`` where it cannot be read."""

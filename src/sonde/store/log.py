@@ -302,7 +302,7 @@ def read_checkpoint(folder: Path, seq: int) -> dict[str, Arrays] | None:
 def positions(database: sqlite3.Connection, before: int | None = None) -> list[int]:
     """Where checkpoints were taken before a position of the log, the latest first."""
     found = database.execute(
-        "SELECT log_seq FROM checkpoints WHERE ?1 IS NULL OR log_seq < ?1 ORDER BY 1 DESC",
+        "SELECT log_seq FROM checkpoints WHERE log_seq < coalesce(?, log_seq + 1) ORDER BY 1 DESC",
         (before,),
     )
     return [seq for (seq,) in found]

@@ -33,7 +33,7 @@ from typing import NamedTuple, Protocol
 
 from sonde.errors import InputError, StoreError
 from sonde.store.fastwarc import GzipWriter, WarcRecord, WarcRecordType
-from sonde.system import sync_file, sync_folder
+from sonde.system import is_starved, sync_file, sync_folder
 
 FILE_SIZE = 1_000_000_000
 """Bytes after which the next file begins, as archives have them by custom."""
@@ -180,6 +180,8 @@ class WarcWriter:
             elif last:
                 self.report = f"{folder / file_name(last)}: not there any more"
         except OSError as error:
+            if is_starved(error):
+                raise
             raise StoreError(f"{folder}: cannot be written: {error.strerror}") from None
 
     def _go_on(self, since: RecordPlace | None) -> None:
@@ -211,6 +213,8 @@ class WarcWriter:
         try:
             return self._write(exchanges, time.time() if when is None else when, cut)
         except OSError as error:
+            if is_starved(error):  # the disk is well; whoever opens so many files knows what to do
+                raise
             raise StoreError(f"{self._folder}: cannot be written: {error.strerror}") from None
 
     def _write(self, exchanges: Sequence[Exchanged], when: float, cut: str) -> str:

@@ -22,7 +22,7 @@ def said(text: str, links: str = "") -> MainText:
     whole = f"{text} {links}"
     pieces = np.array([[0, 128, 0], [len(text.encode()) + 1, LINK, 0]], dtype=np.intc)
     page = Imprint(whole.encode(), pieces, _NODES)
-    return MainText(whole, page, np.ones(page.words, dtype=np.uint8))
+    return MainText(whole, whole.encode(), page, np.ones(page.words, dtype=np.uint8))
 
 
 def own(number: int, words: int = 60) -> str:

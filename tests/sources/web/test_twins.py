@@ -143,7 +143,7 @@ def test_digests_tell_texts_apart(one: list[str], other: list[str]) -> None:
 
 def page_of(text: str) -> MainText:
     page = Imprint(text.encode(), _PIECES, _NODES)
-    return MainText(text, page, np.ones(page.words, dtype=np.uint8))
+    return MainText(text, text.encode(), page, np.ones(page.words, dtype=np.uint8))
 
 
 @given(words.filter(lambda said: len(said) > 12))

@@ -19,19 +19,15 @@ rows that change are weighed by the weights as they are.
 
 import cython
 import numpy as np
+from cython.cimports.libc.math import exp, log1p, sqrt
+from cython.cimports.sonde.kernels.model.dice import Dice
+from cython.cimports.sonde.kernels.model.neighbourhood import Signal
+from cython.cimports.sonde.kernels.model.rankings import Tournament
 
 if cython.compiled:
-    from cython.cimports.libc.math import INFINITY, exp, log1p, sqrt
-    from cython.cimports.sonde.kernels.model.dice import Dice
-    from cython.cimports.sonde.kernels.model.neighbourhood import Signal
-    from cython.cimports.sonde.kernels.model.rankings import Tournament
+    from cython.cimports.libc.math import INFINITY
 else:
-    from math import exp, log1p, sqrt
     from math import inf as INFINITY
-
-    from sonde.kernels.model.dice import Dice
-    from sonde.kernels.model.neighbourhood import Signal
-    from sonde.kernels.model.rankings import Tournament
 
 TERMS = 6
 FAIR_SHARE = 20.0

@@ -6,15 +6,9 @@ the replay of a recorded graph (one compiled loop).
 
 import cython
 import numpy as np
-
-if cython.compiled:
-    from cython.cimports.sonde.kernels.model.frontier import Leaf
-    from cython.cimports.sonde.kernels.model.neighbourhood import Signal
-    from cython.cimports.sonde.kernels.model.rankings import Chance
-else:
-    from sonde.kernels.model.frontier import Leaf
-    from sonde.kernels.model.neighbourhood import Signal
-    from sonde.kernels.model.rankings import Chance
+from cython.cimports.sonde.kernels.model.frontier import Leaf
+from cython.cimports.sonde.kernels.model.neighbourhood import Signal
+from cython.cimports.sonde.kernels.model.rankings import Chance
 
 
 class Model:

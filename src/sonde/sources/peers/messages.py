@@ -34,6 +34,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from sonde.system import is_starved, no_descriptors
 from sonde.whole_text import whole
 
 VERSION = 1
@@ -174,7 +175,9 @@ async def exchange(
     except ValueError:  # longer than the limit
         receive(limit)
         raise ExchangeError("too-long", delivered=True) from None
-    except OSError:
+    except OSError as error:
+        if is_starved(error):
+            raise no_descriptors() from None
         reason = "connect" if writer is None else "disconnected"
         raise ExchangeError(reason, delivered=writer is not None) from None
     finally:

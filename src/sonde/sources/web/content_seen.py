@@ -21,6 +21,8 @@ from sonde.sources.web.twins import FEWEST, NOTHING, Print, Twin, Twins, printed
 from sonde.sources.web.variants import PageNames
 from sonde.sources.web.word_salad import WordSalad
 
+_APART = frozenset(("feed", "redirect"))  # what is no page
+
 
 class Comparison(NamedTuple):
     """What came of comparing a page with those before it."""
@@ -101,7 +103,7 @@ class ContentSeen:
             self._salad.restore(state["salad"])
         numbers: dict[int, int] = {}
         for page in self._keeper.pages():
-            if "feed" in page.flags.split():
+            if not _APART.isdisjoint(page.flags.split()):
                 continue
             number = None if page.twin is None else numbers.get(page.twin)
             numbers[page.lease] = self.pages

@@ -38,6 +38,7 @@ class Web(Kind[NoOptions]):
         "question",
         "tokens",
         "scorer",
+        "scorer_seconds",
         "allow_pickle",
         "host_budget",
         "domain_budget",

@@ -27,10 +27,11 @@ from sonde.net.robots import RobotsRecord
 from sonde.net.url_patterns import UrlPatterns
 from sonde.net.urls import group_of, host_of
 from sonde.protocols import Keeper, KeptPage, VisitAllowance
-from sonde.records import Failure, Node, Outcome, Skip, Spend
+from sonde.records import Failure, Link, Node, Outcome, Skip, Spend
 from sonde.scorers.document import Scorer
+from sonde.scorers.scoring_process import prepared
 from sonde.sources.context import Archive, SourceContext, SourceSettings
-from sonde.sources.facts import PageVisit, VisitEnded
+from sonde.sources.facts import PageFacts, PageVisit, VisitEnded
 from sonde.sources.main_text import MainText
 from sonde.sources.page import Page, plain_page, read_page
 from sonde.sources.web import pdf
@@ -347,6 +348,8 @@ class WebSource:
         if self._rendering is not None and isinstance(found, Page) and answer.media_type in HTML:
             found = await self._rendering.page(allowance, answer, found)
             began = time.monotonic()
+        if isinstance(found, Page) and await prepared(self.scorer, found):
+            began = time.monotonic()
         outcome = self._assembled(allowance, answer, found)
         took = time.monotonic() - began
         if took > _LONG:  # a huge page is no fault of the servers that were asked meanwhile
@@ -390,6 +393,8 @@ class WebSource:
 
     def _problem(self, url: str, problem: FetchProblem) -> Outcome:
         if problem.reason == "not-allowed":
+            if problem.detail == "later" and problem.hops and problem.url != url:
+                return _led_to(problem.url, problem.hops[-1].status)
             return Skip(problem.detail, retry=problem.detail in ("crawl-delay", "later"))
         if problem.reason == "budget":
             return Skip("budget", retry=True)
@@ -416,3 +421,10 @@ class WebSource:
                     self.access.sites.unkept(lease.number, found)
             return outcome
         return found
+
+
+def _led_to(target: str, status: int) -> Outcome:
+    """A redirect whose target has to wait for its host's turn: that goes to the frontier, and
+    nobody holds a place for it meanwhile."""
+    facts = PageFacts(final_url=target, status=status, flags="redirect")
+    return PageVisit(score=0.0, links=[Link(target, 1.0, group_of(target))], facts=facts)
