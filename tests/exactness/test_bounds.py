@@ -117,12 +117,12 @@ def test_bins_that_cannot_be_filled(module: Any) -> None:
 
 
 @both(scan)
-@pytest.mark.parametrize("short", range(5))
+@pytest.mark.parametrize("short", range(6))
 def test_too_little_room_for_a_page(module: Any, short: int) -> None:
     html = b"<p>tide"
-    rooms: list[Any] = [np.zeros(7, dtype=np.uint8), np.zeros(7, dtype=np.uint8)]
-    rooms.append(np.zeros(7, dtype=np.intc))
+    rooms: list[Any] = [np.zeros(7, dtype=np.uint8), np.zeros((7, 3), dtype=np.intc)]
     rooms += [np.zeros((1, 7), dtype=np.intc), np.zeros((1, 2), dtype=np.intc)]
+    rooms += [np.zeros((3, 3), dtype=np.intc), np.zeros((3, 4), dtype=np.uint64)]
     assert module.scan(html, ELEMENTS, CHARACTERS, *rooms)[0] == 4
     rooms[short] = np.ascontiguousarray(rooms[short][..., :-1])
     with pytest.raises(ValueError, match=r"room|takes"):
