@@ -25,7 +25,7 @@ from sonde.net.retries import LONGEST_PAUSE
 from sonde.net.robots import RobotsRecord, RobotsRules
 from sonde.sources.page import read_page
 from sonde.sources.web import pdf
-from sonde.sources.web.traps import template_of
+from sonde.sources.web.url_shapes import template_of
 from sonde.store.journal import storable
 from sonde.store.run import Run
 

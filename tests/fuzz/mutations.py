@@ -26,11 +26,12 @@ from sonde.link_words import link_words
 from sonde.net.urls import domain_of, group_of, host_of, normalise, origin_of
 from sonde.scorers.keyword_matcher import KeywordMatcher
 from sonde.scorers.topic import Topic
-from sonde.sources.page import read_html
-from sonde.sources.web.duplicates import simhash
+from sonde.sources.main_text import Sites
+from sonde.sources.page import plain_page, read_html
 from sonde.sources.web.feeds import read_feed
 from sonde.sources.web.markdown import main_markdown
-from sonde.sources.web.traps import word_pairs
+from sonde.sources.web.staleness import Staleness
+from sonde.sources.web.twins import printed
 from sonde.store.warc import tail_of
 from sonde.store.warcreader import read_archived
 from sonde.url_measures import Surroundings, keys_of
@@ -92,7 +93,9 @@ def of_text(body: bytes, _: Path) -> None:
     text = text_of(body)
     with contextlib.suppress(InputError):  # a topic may be wrong, and is nothing worse
         KeywordMatcher(Topic.of(f"tide gauge, sea, C++, {text[:20]}").phrases, text[:2]).spans(text)
-    simhash(text), word_pairs(text), link_words(text[:500], URL, text[500:900])
+    link_words(text[:500], URL, text[500:900])
+    page, main = Sites().judge(plain_page(text, URL))
+    Staleness().observe(page.url, main, None), printed(main)
 
 
 def of_wikitext(body: bytes, _: Path) -> None:

@@ -32,7 +32,7 @@ TEXTS = ["the sea level rises", "the tide gauge and the sea", "a cake recipe", "
 
 def page_of(text: str, *anchors: tuple[int, int]) -> Page:
     links = tuple(PageLink("http://a.example/x", start, end) for start, end in anchors)
-    return Page("http://a.example/", text=text, content=text, links=links, window=0)
+    return Page("http://a.example/", text=text, links=links, window=0)
 
 
 PAGE = page_of("the sea level and a cake", (4, 13), (20, 24))

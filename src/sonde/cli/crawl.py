@@ -20,6 +20,7 @@ import asyncio
 import json
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import Field, fields
 from pathlib import Path
@@ -36,6 +37,7 @@ from sonde.errors import InputError
 from sonde.net.urls import host_of
 from sonde.sources.kinds import chosen, kind_named
 from sonde.sources.options import as_data, texts_to_data
+from sonde.sources.web.url_shapes import shapes_of
 from sonde.store import summary
 from sonde.store.answer import written
 from sonde.store.atomic import new_file
@@ -304,17 +306,34 @@ def _say_end(crawl: Crawl, result: CrawlResult, folder: str) -> int:
         _say_why_none_scores(Path(folder), nouns[1], crawl.hint(1))
     _say_needs(Path(folder))
     status = 0 if result.visits else 1
-    if result.stop_reason == "frontier":
-        return status
-    more = " --budget +N" if result.stop_reason == "budget" else ""
-    _say(f"to go on: sonde crawl {shlex.quote(folder)} --resume{more}")
+    if result.stop_reason != "frontier":
+        more = " --budget +N" if result.stop_reason == "budget" else ""
+        _say(f"to go on: sonde crawl {shlex.quote(folder)} --resume{more}")
     if result.stop_reason == "harvest" and crawl.session is not None:
         told = crawl.session.settings
         _say(
             f"it ends again when the next {told.harvest_over:,} requests bring less than"
             f" {told.harvest_below:g} on average; with --stop-when-harvest-below 0 it does not"
         )
+    if kind is not None and "traps" in kind.heeds:
+        _say_left_out(Path(folder))
     return 130 if result.stop_reason in ("interrupted", "cut") else status
+
+
+def _say_left_out(folder: Path) -> None:
+    """How many URLs were left out as traps, why, and how to visit them all the same."""
+    with RunReader(folder) as reader:
+        places = Counter(shapes_of(url).place for url in summary.left_out(reader.database, "trap"))
+    if not places:
+        return
+    told = ", ".join(f"{harmless(place, 80)} ({count:,})" for place, count in places.most_common(3))
+    more = f" and {len(places) - 3:,} more places" if len(places) > 3 else ""
+    count = places.total()
+    again = f"sonde crawl {shlex.quote(str(folder))} --resume --traps off"
+    _say(
+        f"{count:,} {'URL was' if count == 1 else 'URLs were'} left out, where pages had stopped to"
+        f" say anything new: {told}{more}; to visit them too: {again}, or --allow PATTERN"
+    )
 
 
 def _say_needs(folder: Path) -> None:

@@ -189,6 +189,11 @@ def _print_page(found: Trace) -> None:
         print(f"redirected to {harmless(page.final_url)}")
     if page.flags:
         print(f"marked: {harmless(page.flags)}")
+    if page.twin is not None and page.jaccard is not None and page.containment is not None:
+        print(
+            f"nearly the same main text as {harmless(page.twin)}: they share {page.jaccard:.3f} of"
+            f" their runs of three words, and the longer has {page.containment:.3f} of the shorter"
+        )
     if page.rendered:
         print(f"drawn by a browser: {harmless(page.rendered, 500)}")
 
@@ -203,6 +208,8 @@ def _print_attempt(attempt: Attempt) -> None:
     if attempt.outcome is None:
         return
     got = f"scored {number(attempt.score)}" if attempt.outcome == "visit" else attempt.outcome
+    if attempt.told_score is not None:
+        got += f" ({number(attempt.told_score)} until its site was known)"
     why = f" ({harmless(attempt.reason)})" if attempt.reason else ""
     again = ", to be asked again" if attempt.retry else ""
     requests = counted(attempt.requests, "request")

@@ -386,6 +386,9 @@ class Driver:
         )
         self._pending.append(settled)
         recent = self.meter.add(settled)
+        if isinstance(outcome, PageVisit):
+            for correction in outcome.corrections:
+                self.meter.correct(correction.lease, correction.score)
         if self.harvest_below is not None and recent is not None and recent < self.harvest_below:
             self.stop("harvest")
         if self.saturation is not None:

@@ -32,7 +32,7 @@ from sonde.protocols import CustomEstimator, Objective
 from sonde.scorers.document import Scorer
 from sonde.scorers.limits import SECONDS
 from sonde.scorers.question import Question
-from sonde.sources.context import REACHES, RECORD_KINDS, SITEMAPS
+from sonde.sources.context import DUPLICATES, REACHES, RECORD_KINDS, SITEMAPS
 from sonde.sources.options import as_data, read_options, text_of_file
 
 HEAD = 32_768
@@ -204,6 +204,16 @@ class Settings:
     depth: int | None = _setting(None, _WHERE, "links from a seed at most", "N", least=0)
     nofollow: bool = _setting(
         True, _WHERE, "follow what asks not to be followed", flag="--ignore-nofollow"
+    )
+
+    duplicates: str = _setting(
+        "zero", _WHERE, "what pages count that nearly repeat others", choices=DUPLICATES
+    )
+    traps: str = _setting(
+        "on", _WHERE, "visit what brings nothing new", choices=("on", "off"), changeable=True
+    )
+    allow: tuple[str, ...] = _setting(
+        (), _WHERE, "URLs that are no trap", "PATTERN", changeable=True
     )
 
     delay: float = _setting(
@@ -422,6 +432,8 @@ class ResumeSettings(TypedDict, total=False):
     objective: str | Objective
     harvest_below: float | None
     harvest_over: int
+    traps: str
+    allow: Sequence[str]
     delay: float
     longest_delay: float | str
     patience: float | str
@@ -474,6 +486,7 @@ class CrawlSettings(ResumeSettings, total=False):
     types: Sequence[str]
     depth: int | None
     nofollow: bool
+    duplicates: str
     redirects: int
     max_size: int
     pages: bool

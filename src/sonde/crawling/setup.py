@@ -190,6 +190,11 @@ class Session:
             (called(seed), kind.group(options, seed)) for seed in self.request.seeds
         )
 
+    def take_up(self, nodes: Iterable[str]) -> None:
+        """Put nodes on the frontier that had been left out."""
+        group = self.request.kind.group
+        self.logbook.add_seeds((node, group(self.request.options, node)) for node in nodes)
+
     def settle_interrupted(self, leases: list[Lease]) -> None:
         """What was in flight when the run was killed: it may have left, so it is spent. Its nodes
         are leased again first; one that was in flight whenever the run ended is given up, as it may
@@ -304,6 +309,7 @@ def resumed_run(
             run.journal.log("harvest")
             session.meter.begin_harvest()
         session.notice = "; ".join(filter(None, (session.notice, session.hooks.recall())))
+        session.take_up(session.hooks.allowed_now())
         run.journal.meta("stop", None)
         run.journal.commit()
         return session

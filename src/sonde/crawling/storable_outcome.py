@@ -117,7 +117,9 @@ def _facts(facts: PageFacts) -> PageFacts:
         if name in _TEXTS or (name in _TEXTS_OR_NONE and value is not None):
             kept: Any = _text(value)
         elif value is None or isinstance(value, (str, bytes, int, float)):
-            kept = value if name == "fingerprint" else storable(value)
+            kept = storable(value)
+        elif name == "stale" and all(each is None or isinstance(each, int) for each in value):
+            kept = value
         else:
             raise TypeError
         if kept is not value:

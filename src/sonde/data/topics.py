@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from sonde.errors import InputError
 from sonde.scorers import KeywordMatcher, Topic, log_count
+from sonde.scorers.document import within
 
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -63,13 +64,20 @@ class Topics:
         return found
 
     def around(
-        self, text: str | bytes, links: Sequence[tuple[str, int, int]], window: int
+        self,
+        text: str | bytes,
+        links: Sequence[tuple[str, int, int]],
+        window: int,
+        main: Sequence[tuple[int, int]] | None = None,
     ) -> tuple[list[int], dict[int, list[float]]]:
-        """Occurrences in the text, and `log_count` of those that lie whole within a link's window.
+        """Occurrences in the text, and `log_count` of those that lie whole within a link's window;
+        only those in main text, where it is known where that stands.
 
         Links are (target, start, end); those whose window has none of any topic are left out.
         """
         spans = self._matcher.spans(text)
+        if main is not None:
+            spans = within(spans, main)
         alphas: dict[int, list[float]] = {}
         if spans:
             starts = [span[0] for span in spans]

@@ -51,14 +51,26 @@ class Bm25Scorer:
         self._length += length
         for word, count in enumerate(counts):
             self._with_word[word] += count > 0
-        rarity = [
-            math.log(1.0 + (self._pages - known + 0.5) / (known + 0.5)) for known in self._with_word
-        ]
-        shape = 1.0 - self.b + self.b * length * self._pages / self._length
+        rarity = self._rarity()
         return Scores(
-            self._sum(rarity, counts, self.k1 * shape),
+            self._sum(rarity, counts, self.k1 * self._shape(length)),
             [self._sum(rarity, self._counts(matcher, context), self.k1) for context in contexts],
         )
+
+    def rescore(self, document: Document) -> float:
+        """The beta of a document whose content has changed, by what is known now; nothing is
+        learned from it a second time."""
+        counts = self._counts(self._matcher.speaking(document.language), document.content)
+        damp = self.k1 * self._shape(document.content.count(" ") + 1)
+        return self._sum(self._rarity(), counts, damp)
+
+    def _rarity(self) -> list[float]:
+        return [
+            math.log(1.0 + (self._pages - known + 0.5) / (known + 0.5)) for known in self._with_word
+        ]
+
+    def _shape(self, length: int) -> float:
+        return 1.0 - self.b + self.b * length * self._pages / self._length
 
     def _counts(self, matcher: KeywordMatcher, text: str) -> list[int]:
         counts = [0] * self._words

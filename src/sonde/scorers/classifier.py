@@ -57,6 +57,10 @@ class ClassifierScorer:
         beta, *alphas = self._probabilities(texts_of(document))
         return Scores(beta, alphas)
 
+    def rescore(self, document: Document) -> float:
+        """The beta of a document whose main text has changed since it was scored."""
+        return self.score(document).beta
+
 
 def _needed(module: str, extra: str) -> Any:
     try:

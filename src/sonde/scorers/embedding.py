@@ -59,6 +59,10 @@ class EmbeddingScorer:
         beta, *alphas = (self._value(text, document.language) for text in texts_of(document))
         return Scores(beta, alphas)
 
+    def rescore(self, document: Document) -> float:
+        """The beta of a document whose main text has changed since it was scored."""
+        return self.score(document).beta
+
     def _value(self, text: str, language: str) -> float:
         if self._unwanted is not None and self._unwanted.speaking(language).spans(text):
             return 0.0

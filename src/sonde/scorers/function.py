@@ -70,6 +70,10 @@ class FunctionScorer:
             return Scores(beta, self.links.score(document).alphas)
         return Scores(beta, [self._alpha(document, link) for link in document.links])
 
+    def rescore(self, document: Document) -> float:
+        """The beta of a document whose main text has changed since it was scored."""
+        return self.score(document).beta
+
     def _alpha(self, document: Document, link: Span) -> float:
         if self.link is not None:
             return _checked(self.link, self.link(document, link))

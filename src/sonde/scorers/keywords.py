@@ -1,9 +1,10 @@
 """The keyword scorer: how often does a page say the words, and a link's window?
 
-beta = log_count(occurrences in the content), alpha = log_count(occurrences in the window), where
-log_count(x) = 1 + ln x for x >= 1 and x below. What an occurrence is, ``keyword_matcher`` says. An
-occurrence of a phrase with a weight counts that much; where an excluded phrase occurs, in the
-content or in the window, all others there count nothing.
+beta = log_count(occurrences in the main text), alpha = log_count(occurrences in the window that are
+in the main text), where log_count(x) = 1 + ln x for x >= 1 and x below. A link of a menu promises
+nothing because of the words of the menu. What an occurrence is, ``keyword_matcher`` says. An
+occurrence of a phrase with a weight counts that much; where an excluded phrase occurs, in the main
+text or in the window, all others there count nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 
-from sonde.scorers.document import Document, Scores
+from sonde.scorers.document import Document, Scores, within
 from sonde.scorers.keyword_matcher import KeywordMatcher, Place, TopicMatcher
 from sonde.scorers.silence import Silence
 from sonde.scorers.topic import Topic
@@ -35,15 +36,19 @@ class KeywordScorer:
 
     def score(self, document: Document) -> Scores:
         matcher = self.matcher.speaking(document.language)
-        spans = matcher.spans(document.text)
-        links = document.links
-        # What does not occur in all that is visible may still occur in the content alone, where
-        # taking out navigation has brought words together.
-        own = spans if document.content is document.text else matcher.spans(document.content)
+        spans, own = _occurrences(matcher, document)
         if not self.silence.broken:
             self.silence.hear(document.content, bool(own))
-        beta = log_count(matcher.worth(own) if self.matcher.weighed else len(own))
-        return Scores(beta, self._alphas(matcher, spans, document) if spans else [0.0] * len(links))
+        alphas = self._alphas(matcher, spans, document) if spans else [0.0] * len(document.links)
+        return Scores(self._beta(matcher, own), alphas)
+
+    def rescore(self, document: Document) -> float:
+        """The beta of a document whose main text has changed since it was scored."""
+        matcher = self.matcher.speaking(document.language)
+        return self._beta(matcher, _occurrences(matcher, document)[1])
+
+    def _beta(self, matcher: KeywordMatcher, own: list[Place]) -> float:
+        return log_count(matcher.worth(own) if self.matcher.weighed else len(own))
 
     def _alphas(
         self, matcher: KeywordMatcher, spans: list[Place], document: Document
@@ -64,3 +69,13 @@ class KeywordScorer:
                 count -= sum(end > right for _, end, _ in spans[near:high])
             alphas.append(log_count(count))
         return alphas
+
+
+def _occurrences(matcher: KeywordMatcher, document: Document) -> tuple[list[Place], list[Place]]:
+    """The occurrences in a document's text that count for its links, and those that count for the
+    document itself. Both lie in the main text, where that is known."""
+    spans = matcher.spans(document.text)
+    if document.main is not None:
+        spans = within(spans, document.main)
+        return spans, spans
+    return spans, spans if document.content is document.text else matcher.spans(document.content)

@@ -58,19 +58,19 @@ class ProcessScorer:
         self._closed = False
         self._one = threading.Lock()  # document at a time
         self._threads: ThreadPoolExecutor | None = None
-        self._ready: dict[int, Scores] = {}
+        self._ready: dict[str, Scores] = {}  # by URL
 
     async def prepare(self, document: Document) -> None:
         """Score a document while the event loop goes on, for ``score`` to give."""
         if self._threads is None:
             self._threads = ThreadPoolExecutor(1, thread_name_prefix="sonde-scorer")
         loop = asyncio.get_running_loop()
-        self._ready[id(document)] = await loop.run_in_executor(
+        self._ready[document.url] = await loop.run_in_executor(
             self._threads, self._scored, document, self.seconds
         )
 
     def score(self, document: Document) -> Scores:
-        ready = self._ready.pop(id(document), None)
+        ready = self._ready.pop(document.url, None)
         return self._scored(document, min(self.seconds, _UNPREPARED)) if ready is None else ready
 
     def close(self) -> None:

@@ -102,8 +102,11 @@ class Kind(ABC, Generic[Options]):
         that begins with ``seconds`` is a time. ``requests`` is what the budget allows."""
         return {}
 
-    def reading(self, archived: ArchivedPage, media_type: str) -> Reading | None:
-        """How an answer that the run has kept is read; ``None`` where the kind keeps none."""
+    def reading(
+        self, archived: ArchivedPage, media_type: str, main: bytes | None
+    ) -> Reading | None:
+        """How an answer that the run has kept is read, with what it keeps of where main text
+        stands; ``None`` where the kind keeps none."""
         return None
 
     @abstractmethod

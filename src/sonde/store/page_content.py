@@ -12,8 +12,9 @@ from sonde.sources.context import ArchivedPage, Reading
 from sonde.store.log import unpack_text
 from sonde.store.warcreader import Archived
 
-Reads = Callable[[ArchivedPage, str], Reading | None]
-"""How a kind of source reads an archived answer of a media type."""
+Reads = Callable[[ArchivedPage, str, bytes | None], Reading | None]
+"""How a kind of source reads an archived answer of a media type, of which main text stands where
+the table ``pages`` says."""
 
 
 def text_hash(text: str) -> str:
@@ -33,6 +34,7 @@ class PageContent:
         flags: str,
         read: Callable[[str], Archived] | None,
         reading: Reads,
+        main: bytes | None,
     ) -> None:
         self._stored = stored
         self._place = place
@@ -40,13 +42,14 @@ class PageContent:
         self._flags = flags.split()
         self._read = read
         self._reading = reading
+        self._main = main
 
     @cached_property
     def reading(self) -> Reading | None:
         """The archived answer, as its kind of source reads it; ``None`` where none is kept."""
         if self._place is None or self._read is None:
             return None
-        return self._reading(self._read(self._place), self._media_type)
+        return self._reading(self._read(self._place), self._media_type, self._main)
 
     @property
     def text(self) -> str | None:

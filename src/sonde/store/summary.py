@@ -278,6 +278,22 @@ def merit(run: RunReader, threshold: float = 0.0) -> Merit | None:
         raise InputError(f"{run.folder}: cannot be read: {error}") from None
 
 
+_SKIPPED = """
+SELECT url FROM leases JOIN nodes ON nodes.number = leases.node
+WHERE outcome = 'skip' AND reason = ?
+    AND leases.number = (SELECT max(number) FROM leases AS last WHERE last.node = nodes.number)
+"""
+
+
+def left_out(database: sqlite3.Connection, reason: str) -> list[str]:
+    """The nodes that were refused or skipped for this reason, and did not become more since."""
+    refused = dict(database.execute("SELECT url, 0 FROM refused WHERE reason = ?", (reason,)))
+    if refused:
+        for (node,) in database.execute("SELECT url FROM nodes"):
+            refused.pop(node, None)
+    return [*refused, *(node for (node,) in database.execute(_SKIPPED, (reason,)))]
+
+
 def records(run: RunReader) -> dict[str, int]:
     """How many records visits found, by source."""
     return dict(run.rows("SELECT source, count(*) FROM records GROUP BY 1 ORDER BY 2 DESC, 1"))

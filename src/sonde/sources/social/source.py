@@ -74,6 +74,7 @@ class PostDocument:
     text: str
     content: str
     links: tuple[Mention, ...]
+    main: None = None
     window: int = 0
     language: str = ""
 

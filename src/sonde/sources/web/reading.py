@@ -12,7 +12,7 @@ from sonde.sources.context import ArchivedPage
 from sonde.sources.facts import Record
 from sonde.sources.page import Page, read_page
 from sonde.sources.web.collector import Collector
-from sonde.sources.web.markdown import HTML, main_markdown, text_of
+from sonde.sources.web.markdown import HTML, text_of
 from sonde.sources.web.structured import StructuredPage
 
 
@@ -24,9 +24,10 @@ def _collector(kinds: tuple[str, ...], fields: str | None) -> Collector:
 class WebReading:
     """A response of the Web (a ``Reading``)."""
 
-    def __init__(self, page: ArchivedPage, media_type: str) -> None:
+    def __init__(self, page: ArchivedPage, media_type: str, main: bytes | None) -> None:
         self._page = page
         self._media_type = media_type
+        self._main = main
         self._content_type = page.header("Content-Type")
 
     @cached_property
@@ -45,14 +46,14 @@ class WebReading:
 
     @cached_property
     def text(self) -> str | None:
-        return text_of(self._page, self._media_type)
+        return text_of(self._page, self._media_type, self._main)
 
     @property
     def markdown(self) -> str | None:
         html = self._html
         if html is None:
             return self.text
-        return main_markdown(html, self._page.url, content_type=self._content_type)
+        return text_of(self._page, self._media_type, self._main, markdown=True)
 
     @property
     def html(self) -> str | None:
