@@ -144,11 +144,14 @@ def test_a_session_that_ends_is_renewed_and_charged(per_host: int) -> None:
         assert result.requests == site.total == 1 + 3 + 12 + 2 * 4
 
 
+@pytest.mark.parametrize("per_host", [1, 2, 64])
 @pytest.mark.usefixtures("secret")
-def test_visits_at_the_same_time_renew_once() -> None:
+def test_visits_at_the_same_time_renew_once(per_host: int) -> None:
     members = Members(pages=40, lasts=20)
     with Site(members) as site:
-        result = crawl(site.url("/0"), budget=200, login=login(site), concurrency=8, **FAST)
+        settings = {**FAST, "per_host": per_host, "concurrency": 8}
+        seeds = [site.url(f"/{number}") for number in range(8)]
+        result = crawl(seeds, budget=200, login=login(site), **settings)
         assert result.visits == 40
         assert len(members.sent) <= 3
         assert result.requests == site.total

@@ -360,14 +360,15 @@ class WebSource:
             return await self._asked(url, allowance, self.gate.useless)
 
         def gate(target: str, group: str, redirected: bool) -> str | None:
-            if redirected and session.is_form(target):
-                return "login"
-            return self.gate.useless(target, group, redirected)
+            return session.refusal(target) or self.gate.useless(target, group, redirected)
 
-        if session.is_form(url):
-            raise VisitEnded(Skip("login"))
-        if session.would_end(url):
-            raise VisitEnded(Skip("logout"))
+        if session.refusal(url) is not None:  # nothing is sent, and its turn goes to the next
+            return await self._asked(url, allowance, gate)
+        # The turn that was reserved is used for the form, or goes to those who are at it: whoever
+        # holds a turn and waits for somebody who waits for a turn would wait for ever.
+        group = group_of(url)
+        if session.busy or (not session.renewals and group_of(session.login.page) != group):
+            self.access.turns.give_back(group)
         await session.begin(allowance)
         renewals = session.renewals
         answer = await self._asked(url, allowance, gate)
