@@ -14,6 +14,7 @@ from test_crawl_visits import pages, settled
 
 from sonde.crawling import Crawl, crawl, read_config
 from sonde.errors import InputError
+from sonde.track.tracker import track_live
 
 PASSWORD = "hunter2-of-the-tide"
 FORM = (
@@ -142,6 +143,16 @@ def test_a_session_that_ends_is_renewed_and_charged(per_host: int) -> None:
         assert len(members.sent) == 3
         # Each renewal: the page that was refused, the form, its sending, where that leads.
         assert result.requests == site.total == 1 + 3 + 12 + 2 * 4
+
+
+@pytest.mark.usefixtures("secret")
+def test_such_a_run_cannot_be_tracked(tmp_path: Path) -> None:
+    with Site(Members()) as site:
+        crawl(site.url("/0"), path=tmp_path / "run", budget=9, login=login(site), **FAST)
+        before = site.total
+        with pytest.raises(InputError, match="its crawl logs in"):
+            track_live(tmp_path / "run", duration=0.01)
+        assert site.total == before
 
 
 @pytest.mark.parametrize("per_host", [1, 2, 64])
