@@ -50,8 +50,8 @@ CREATE TABLE log (
     --   settle: retry, cost, records, stale (what was found of a page that brought little new:
     --     whether it was fresh, repeats another, requests left, copies another host), places
     --     (domain and basename of each link's target, where the source is not the Web), rtt (where
-    --     the model hears of it: the microseconds after which each request was answered, with the host where
-    --     that is not the node's own)
+    --     the model hears of it: the microseconds after which each request was answered, with the
+    --     host where that is not the node's own)
     --   correct: score, and told, what it was before
     --   time, budget, lost, aside: the units; dice: the state
     data TEXT

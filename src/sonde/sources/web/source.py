@@ -367,14 +367,15 @@ class WebSource:
             return await self._asked(url, allowance, self.gate.useless)
 
         def gate(target: str, group: str, redirected: bool) -> str | None:
-            if redirected and session.is_form(target):
-                return "login"
-            return self.gate.useless(target, group, redirected)
+            return session.refusal(target) or self.gate.useless(target, group, redirected)
 
-        if session.is_form(url):
-            raise self._unasked(url, "login")
-        if session.would_end(url):
-            raise self._unasked(url, "logout")
+        if session.refusal(url) is not None:  # nothing is sent, and its turn goes to the next
+            return await self._asked(url, allowance, gate)
+        # The turn that was reserved is used for the form, or goes to those who are at it: whoever
+        # holds a turn and waits for somebody who waits for a turn would wait for ever.
+        group = group_of(url)
+        if session.busy or (not session.renewals and group_of(session.login.page) != group):
+            self.access.turns.give_back(group)
         await session.begin(allowance)
         renewals = session.renewals
         answer = await self._asked(url, allowance, gate)
@@ -386,11 +387,6 @@ class WebSource:
             session.give_up()
             raise VisitEnded(Skip("login"))
         return answer
-
-    def _unasked(self, url: str, reason: str) -> VisitEnded:
-        """A visit that sends nothing: the turn that its lease had goes to the next."""
-        self.access.turns.give_back(group_of(url))
-        return VisitEnded(Skip(reason))
 
     async def _asked(self, url: str, allowance: VisitAllowance, gate: Gate) -> FetchOutcome:
         access = self.access
