@@ -315,7 +315,8 @@ def test_redirects_to_a_host_that_takes_its_time_hold_no_places(tmp_path: Path) 
         result = crawled(crawl)
         assert result.stop_reason == "budget"
         assert sum(path.startswith("/slow") for path in site.counts) == 10  # none was lost
-    flags = sqlite3.connect(run / "run.sqlite").execute("SELECT flags FROM pages").fetchall()
+    with closing(sqlite3.connect(run / "run.sqlite")) as database:
+        flags = database.execute("SELECT flags FROM pages").fetchall()
     assert ("redirect",) in flags
 
 

@@ -7,7 +7,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +114,7 @@ def test_every_column_that_a_source_reaches_takes_what_it_says(
     source = Said({"start": outcome})
     first = Crawl(source, seeds=["start"], path=folder, budget=4, concurrency=1).run_to_end()
     assert first.requests == len(source.asked) <= 4
-    with sqlite3.connect(folder / DATABASE) as database:
+    with closing(sqlite3.connect(folder / DATABASE)) as database, database:
         names = [name for (name,) in database.execute("SELECT url FROM nodes ORDER BY number")]
     assert len(set(names)) == len(names)
     assert set(source.asked) <= set(names)  # called alike in memory and on disk
@@ -188,7 +188,7 @@ def test_a_peer_with_half_characters_spoils_nothing(tmp_path: Path) -> None:
         first = crawl.run_to_end()
         assert (first.visits, first.stop_reason) == (1, "frontier")
         assert Crawl.resume(tmp_path / "run").run_to_end().visits == 1
-    with sqlite3.connect(tmp_path / "run" / DATABASE) as database:
+    with closing(sqlite3.connect(tmp_path / "run" / DATABASE)) as database, database:
         (title,) = database.execute("SELECT title FROM pages").fetchone()
     assert title == "\ufffdx, brest.txt"
 
@@ -209,6 +209,6 @@ def test_a_page_that_ends_every_crawl_is_passed_by(tmp_path: Path) -> None:
     source = Said({})
     result = Crawl.resume(folder, source=source, budget="+5").run_to_end()
     assert (result.stop_reason, source.asked) == ("frontier", [])
-    with sqlite3.connect(folder / DATABASE) as database:
+    with closing(sqlite3.connect(folder / DATABASE)) as database, database:
         rows = database.execute("SELECT outcome, reason, retry FROM leases ORDER BY number")
         assert rows.fetchall()[-1] == ("failure", "crashed", 0)

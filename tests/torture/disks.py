@@ -8,6 +8,7 @@ import random
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 from crawl_sites import Site, tree
@@ -59,7 +60,7 @@ def disks(folder: Path, most: int) -> Part:
             elif (run / DATABASE).exists():
                 said, end = json.loads(done.stdout)
                 before = site.total
-                with sqlite3.connect(run / DATABASE) as database:
+                with closing(sqlite3.connect(run / DATABASE)) as database, database:
                     leases = dict(database.execute("SELECT number, outcome FROM leases"))
                 database.close()
                 if any(leases.get(lease) is None for lease in said):
