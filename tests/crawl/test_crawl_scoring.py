@@ -148,8 +148,8 @@ def test_a_crawl_leaves_no_process_behind(
     begun: list[ProcessScorer] = []
     begin = ProcessScorer._begin
 
-    def noted(scorer: ProcessScorer) -> None:
-        begin(scorer)
+    def noted(scorer: ProcessScorer, home: str) -> None:
+        begin(scorer, home)
         begun.append(scorer)
 
     monkeypatch.setattr(ProcessScorer, "_begin", noted)
