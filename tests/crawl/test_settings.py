@@ -53,6 +53,8 @@ def sample(name: str) -> Any:
     if choices := SETTINGS[name].choices:
         return next(choice for choice in choices if choice != DEFAULTS[name])
     default, kind = DEFAULTS[name], str(Settings.__dataclass_fields__[name].type)
+    if (choices := SETTINGS[name].choices) is not None:
+        return next(choice for choice in choices if choice != default)
     if isinstance(default, bool):
         return not default
     if isinstance(default, tuple):

@@ -138,7 +138,7 @@ def test_features_are_what_the_definitions_say(
 
     assert crawl.session is not None
     explorer = crawl.session.logbook.explorer
-    table: Any = explorer._state.model.frontier
+    table: Any = explorer._model.frontier
     columns = with_ingredients(explorer.estimator.features())
     live = np.flatnonzero(np.asarray(table.row_live)[: table.rows])
     assert len(live) > 50

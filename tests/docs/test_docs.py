@@ -254,3 +254,16 @@ def test_dots_stand_for_anything() -> None:
     assert matches(["a", "...", "c"], ["a", "c"])
     assert not matches(["a", "c"], ["a", "b", "c"])
     assert not matches(["a ... c"], ["a", "c"])
+
+
+def test_the_tests_that_hold_promises_exist() -> None:
+    page = (DOCS / "concepts" / "security.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", page)
+    assert len(named) > 30
+    for file, name in named:
+        source = (ROOT / file).read_text(encoding="utf-8")
+        assert f"\ndef {name}(" in source, (file, name)
+    promises = [
+        line for line in page.splitlines() if line.startswith("| ") and "promise" not in line
+    ]
+    assert all("::" in line for line in promises)

@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 
 from sonde import __version__
 from sonde.errors import InputError, SondeError
+from sonde.whole_text import is_whole
 
 COMMANDS = {
     "crawl": "crawl the Web for a topic under a budget",
@@ -151,6 +152,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # What a terminal has no letters for is written as an escape, as on standard error.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
+        for word in words:
+            if not is_whole(word):
+                raise InputError(f"an argument is not text in UTF-8: {os.fsencode(word)!r:.200}")
         args = _parsed(words)
         status: int = args.run(args)
         sys.stdout.flush()

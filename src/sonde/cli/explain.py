@@ -25,8 +25,11 @@ from sonde.store.summary import RANKED
 
 _REASONS = {
     "budget": "no budget was left for it",
+    "crashed": "the crawl came to an unclean end whenever it was being asked for",
     "forgotten": "removed from this run by sonde forget",
     "interrupted": "the crawl was stopped while it was being asked for",
+    "scorer": "the scorer took too long for it, or too much memory, and was stopped",
+    "unstorable": "what its source said of it is nothing that a run can keep",
 }
 """What the reasons of the crawl itself mean; those of its source are the kind's."""
 

@@ -146,6 +146,8 @@ class Crawl:
                 session.hooks,
                 session.meter,
                 concurrency=session.settings.concurrency,
+                careful=run.unclean,
+                patience=float(session.settings.patience),
                 harvest_below=session.settings.harvest_below,
                 saturation=session.saturation,
                 on_settled=self._heard,
@@ -167,6 +169,7 @@ class Crawl:
             failed = error
             raise
         finally:
+            getattr(session.request.scorer, "close", _nothing)()
             await session.hooks.close()
             if isinstance(failed, StoreError):
                 run.abandon()
@@ -260,6 +263,10 @@ def _loop_runs() -> bool:
     except RuntimeError:
         return False
     return True
+
+
+def _nothing() -> None:
+    """What a scorer does to close that holds nothing open."""
 
 
 def new_loop() -> asyncio.AbstractEventLoop:

@@ -36,6 +36,7 @@ from sonde.store.log import (
     units_of,
 )
 from sonde.store.run import Run
+from sonde.whole_text import is_whole
 
 _MOST_DEEP = 65_535
 _NOWHERE = (None, None)
@@ -101,6 +102,8 @@ class Logbook:
         for node, group in seeds:
             if not isinstance(node, str):
                 raise InputError(f"a run keeps nodes as text; {node!r} is not")
+            if not is_whole(node):
+                raise InputError(f"a node's name is text in Unicode; {node!r:.200} is not")
             if self.driver.number_of(node) is not None:
                 continue
             number = self.driver.known

@@ -26,13 +26,14 @@ from sonde.budgets import Budget, planned_requests
 from sonde.durations import seconds_from
 from sonde.errors import InputError
 from sonde.estimators import DEFAULT, Estimator
+from sonde.estimators.builder import Strategy
 from sonde.net.exchange import Limits
 from sonde.protocols import CustomEstimator, Objective
 from sonde.scorers.document import Scorer
+from sonde.scorers.limits import SECONDS
 from sonde.scorers.question import Question
 from sonde.sources.context import REACHES, RECORD_KINDS, SITEMAPS
 from sonde.sources.options import as_data, read_options, text_of_file
-from sonde.strategies import Strategy
 
 HEAD = 32_768
 """The longest line of a response head."""
@@ -125,6 +126,16 @@ class Settings:
         "SPEC",
         objects=True,
     )
+    scorer_seconds: float | str = _setting(
+        SECONDS,
+        _BRING,
+        "that a python: or regex: scorer may take for a page, in a process of its own;"
+        " 0: in this process, without a limit",
+        "T",
+        changeable=True,
+        duration=True,
+        least=0,
+    )
     allow_pickle: bool = _setting(False, _BRING, "load a classifier from a pickle: runs its code")
     estimator: str | Estimator | CustomEstimator = _setting(
         DEFAULT, _BRING, "what predicts the worth of links", "SPEC", **_OBJECT
@@ -206,6 +217,15 @@ class Settings:
         changeable=True,
         duration=True,
     )
+    patience: float | str = _setting(
+        5.0,
+        _HOW,
+        "wait for a better host than is ready",
+        "T",
+        changeable=True,
+        duration=True,
+        least=0,
+    )
     concurrency: int = _setting(
         32, _HOW, "requests in flight at most", "N", changeable=True, least=1, **_ENGINE
     )
@@ -283,7 +303,8 @@ class Settings:
         for name, declared in SETTINGS.items():
             value = getattr(self, name)
             if declared.duration and isinstance(value, str):
-                object.__setattr__(self, name, seconds_from(value))
+                value = seconds_from(value)
+                object.__setattr__(self, name, value)
             least = declared.least
             if least is not None and value is not None and not least <= value < math.inf:
                 raise InputError(f"{name} must be {least:g} or more, not {value}")
@@ -395,6 +416,7 @@ class ResumeSettings(TypedDict, total=False):
     """What a call may say on resume: what no decision rests on, and objects."""
 
     scorer: str | Scorer | Callable[[Any], Any] | None
+    scorer_seconds: float | str
     estimator: str | Estimator | CustomEstimator
     strategy: str | Strategy
     objective: str | Objective
@@ -402,6 +424,7 @@ class ResumeSettings(TypedDict, total=False):
     harvest_over: int
     delay: float
     longest_delay: float | str
+    patience: float | str
     concurrency: int
     per_host: int
     retries: int

@@ -25,7 +25,7 @@ from sonde.crawling.settings import (
     with_files,
 )
 from sonde.crawling.source_hooks import SourceHooks
-from sonde.errors import InputError
+from sonde.errors import InputError, SondeError
 from sonde.net.client_settings import ClientSettings, client_settings
 from sonde.protocols import Keeper, Source
 from sonde.records import Failure, Lease, Spend
@@ -37,8 +37,11 @@ from sonde.sources.kinds import Chosen, CustomKind, chosen, kind_named
 from sonde.sources.options import as_data, read_options
 from sonde.sources.pseudonyms import HiddenKeeper, Pseudonymous, Pseudonyms, make_key
 from sonde.store.forgetting import Forgotten
+from sonde.store.log import interruptions
 from sonde.store.memory_pages import MemoryPages
 from sonde.store.run import Run
+
+_MOST_INTERRUPTIONS = 4
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,7 @@ class CrawlRequest:
                 settings.scorer,
                 exact=settings.exact,
                 allow_pickle=settings.allow_pickle,
+                seconds=float(settings.scorer_seconds),
             )
         if "allow_private" in heeds:
             client = client_settings(settings)
@@ -188,10 +192,19 @@ class Session:
 
     def settle_interrupted(self, leases: list[Lease]) -> None:
         """What was in flight when the run was killed: it may have left, so it is spent. Its nodes
-        are leased again first."""
+        are leased again first; one that was in flight whenever the run ended is given up, as it may
+        be what ends it."""
         logbook, explorer = self.logbook, self.logbook.explorer
+        before = interruptions(self.run.database)
         for lease in leases:
             held = explorer.driver.held(lease)
+            number = explorer.driver.number_of(lease.node)
+            if before.get(number, 0) >= _MOST_INTERRUPTIONS:
+                logbook.tell(lease, Failure("crashed", spent=held))
+                self.meter.add(
+                    Settled(lease.number, lease.node, "failure", "crashed", requests=held.requests)
+                )
+                continue
             logbook.tell(lease, Failure("interrupted", retry=True, spent=held), interrupt=True)
             self.meter.add(Settled(lease.number, lease.node, "interrupt", requests=held.requests))
             if self.saturation is not None:
@@ -294,6 +307,12 @@ def resumed_run(
         run.journal.meta("stop", None)
         run.journal.commit()
         return session
+    except SondeError:
+        run.close()
+        raise
+    except Exception as error:  # whatever a damaged run makes of what is read back from it
+        run.abandon()
+        raise InputError(f"{path}: the run is damaged: {error!r:.200}") from error
     except BaseException:
         run.close()
         raise

@@ -14,6 +14,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
+from sonde.errors import ResourceError
 from sonde.net.client import Client, FetchTally, Wanted
 from sonde.net.exchange import FetchOutcome, FetchProblem, Limits
 from sonde.net.hosts import Host
@@ -24,7 +25,7 @@ from sonde.net.turns import Turns
 from sonde.net.urls import group_of, host_of, normalise, origin_of
 from sonde.protocols import Allowance
 
-_HELD = 5.0  # seconds that a visit waits for a turn after a robots.txt that it had to fetch
+_HELD = 5.0  # seconds that a visit waits for a turn in its midst: who waits holds a place
 _ROBOTS_SECONDS = 30.0
 _ROBOTS_SIZE = 512 * 1024
 _ROBOTS_REDIRECTS = 5  # as RFC 9309 asks
@@ -90,8 +91,8 @@ class PoliteFetch:
         robots.txt of its host is not asked: for what a user wants done himself.
 
         A host that asks for longer pauses than ``Hosts.longest_delay`` is closed (``crawl-delay``);
-        one whose turn comes long after its robots.txt was fetched is for ``later``: whoever asks
-        has other things to do meanwhile.
+        one whose turn comes long after its robots.txt was fetched, or after a redirect has led to
+        it, is for ``later``: whoever asks has other things to do meanwhile.
 
         Whatever forbids it (the gate, robots.txt, a host's own budget) is a ``FetchProblem`` with
         the reason ``not-allowed``, whose detail says what. Its ``trips`` include that of a
@@ -230,7 +231,12 @@ class _Fetch:
     ) -> FetchOutcome | str:
         """One request, with what it says of the host."""
         received, trips = tally.received, len(tally.trips)
-        got = await self._polite.client.request(url, group, tally, limits, wanted, own, form)
+        try:
+            got = await self._polite.client.request(url, group, tally, limits, wanted, own, form)
+        except ResourceError:  # it has not left
+            if self._turns is not None and self._asking is not None:
+                self._turns.hosts.charge(self._asking, -1)
+            raise
         if self._turns is not None and self._asking is not None:
             rtt = tally.trips[-1][1] if len(tally.trips) > trips else None
             self._turns.hosts.answered(self._asking, rtt, tally.received - received)
@@ -274,8 +280,10 @@ class _Fetch:
             if hosts.closed.get(group) == "crawl-delay":
                 return "crawl-delay"
             allowed = hosts.allowed(url, group, time.time())
-            if allowed and hosts.wait(hosts.add(group, now := time.monotonic()), now) > _HELD:
+            if allowed and self._turns.waits_long(group, _HELD):
                 return "later"
+        elif allowed and redirected and self._turns.waits_long(group, _HELD):
+            return "later"
         if not allowed:
             record = hosts.robots_of(origin_of(url), group)
             unreachable = record is not None and record.verdict == "disallow"

@@ -65,7 +65,6 @@ class UrlPattern(Protocol):
 
     def fits(self, url: PlainUrl) -> bool:
         """Whether a normalised URL is one of them."""
-        ...
 
 
 class _Glob:

@@ -62,10 +62,13 @@ def scorer_from(
     *,
     exact: bool = False,
     allow_pickle: bool = False,
+    seconds: float = 0.0,
 ) -> Scorer:
     """Make a scorer from a topic and a spec: one of ``SPECS``, a scorer, a function of a page.
 
     ``exact`` takes the topic's words as they stand, without their inflections.
+    With ``seconds``, what a spec names that nobody can bound (a function, a pattern) works in a
+    process of its own, and may take so long for a document. An object works where it is.
     """
     if spec is None:
         spec = "keywords"
@@ -78,10 +81,17 @@ def scorer_from(
         return KeywordScorer(_topic(topic, kind, exact))
     if kind == "bm25" and not rest:
         return Bm25Scorer(_topic(topic, kind, exact))
-    if kind == "regex" and rest:
-        return PatternScorer(rest)
-    if kind == "python" and rest:
-        return FunctionScorer.from_spec(rest, links=_links(topic, exact))
+    if kind in ("regex", "python") and rest:
+        made: Scorer = (
+            PatternScorer(rest)
+            if kind == "regex"
+            else FunctionScorer.from_spec(rest, links=_links(topic, exact))
+        )
+        if not seconds:
+            return made
+        from sonde.scorers.scoring_process import ProcessScorer
+
+        return ProcessScorer(spec, topic, exact=exact, seconds=seconds)
     if kind == "classifier" and rest:
         from sonde.scorers.classifier import ClassifierScorer
 

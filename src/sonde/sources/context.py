@@ -75,6 +75,8 @@ class SourceSettings(ClientOptions, Protocol):
     @property
     def longest_delay(self) -> float | str: ...
     @property
+    def patience(self) -> float | str: ...
+    @property
     def per_host(self) -> int: ...
     @property
     def max_size(self) -> int: ...
@@ -150,7 +152,6 @@ class Archive(Protocol):
 
     def write_rendered(self, url: str, html: bytes) -> str:
         """Store what a browser made of the response that was stored last; its place."""
-        ...
 
     def read(self, place: str) -> ArchivedResponse:
         """The response at a place; ``InputError`` where it cannot be read."""

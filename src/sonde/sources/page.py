@@ -43,7 +43,7 @@ from sonde.net.urls import MAX_URL, join
 WINDOW = 50
 """Visible characters on either side of an anchor that belong to its window."""
 
-MAX_SIZE = 10_000_000
+MAX_SIZE = 5_000_000
 """Bytes of a document (in UTF-8) past this number are not read; the page says that it was cut."""
 
 MAX_LINKS = 10_000
@@ -58,6 +58,13 @@ MAX_ATTRIBUTES = 1_000
 """In one tag."""
 MAX_PAIRS = 20_000_000
 """The squares of all tags' numbers of attributes, added up: each is compared with each."""
+MAX_STEPS = 50_000_000
+"""Open elements that are looked through at end tags, added up."""
+MAX_COPIES = 500_000
+"""Formatting elements that may have to be opened again, added up: 34 kB can ask for millions."""
+
+_STYLES = "a b big code em font i nobr s small strike strong tt u"
+_FORMATTING = Names(dict.fromkeys(_STYLES.split(), 1))
 
 ELEMENTS = Names(_ELEMENTS)
 """The kernels' table of elements."""
@@ -159,8 +166,8 @@ def read_page(
     >>> page.text, page.links[0].url, page.anchor(page.links[0])
     ('See the tide gauge now', 'http://a.example/x', 'the tide gauge')
     """
-    html, charset = transcoded(body, content_type)
-    whole = len(html) <= MAX_SIZE
+    html, charset = transcoded(body[: 2 * MAX_SIZE], content_type)  # UTF-16 has two bytes for one
+    whole = len(html) <= MAX_SIZE and len(body) <= 2 * MAX_SIZE
     found = read_html(html if whole else _begun(html), url, max_links)
     return Page(
         url=url,
@@ -185,8 +192,9 @@ def _begun(html: bytes) -> bytes:
 
 def plain_page(text: str, url: str, *, title: str = "") -> Page:
     """A page made of bare text (a text file, the text of a PDF): no links."""
-    collapsed = " ".join(text.split())
-    return Page(url=url, title=title, text=collapsed, content=collapsed)
+    collapsed = " ".join(text[:MAX_SIZE].split())
+    cut = len(text) > MAX_SIZE
+    return Page(url=url, title=title, text=collapsed, content=collapsed, cut=cut)
 
 
 @dataclass(slots=True)
@@ -292,7 +300,16 @@ def _heed(
 
 def shallow(html: bytes) -> bytes:
     """HTML in UTF-8, or as much of it as comes before it would take too long."""
-    safe: int = safe_length(html, ELEMENTS, MAX_DEPTH, MAX_ATTRIBUTES, MAX_PAIRS)
+    safe: int = safe_length(
+        html,
+        ELEMENTS,
+        _FORMATTING,
+        MAX_DEPTH,
+        MAX_ATTRIBUTES,
+        MAX_PAIRS,
+        MAX_STEPS,
+        MAX_COPIES,
+    )
     return html if safe == len(html) else html[:safe]
 
 

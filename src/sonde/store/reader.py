@@ -20,7 +20,7 @@ import numpy as np
 from sonde.errors import InputError
 from sonde.store.log import Arrays, checkpoints
 from sonde.store.memory_pages import MemoryPages
-from sonde.store.schema import VERSION, wrong_version
+from sonde.store.schema import TABLES_THERE, VERSION, check_tables, wrong_version
 from sonde.store.warcreader import Archived, read_archived
 
 DATABASE = "run.sqlite"
@@ -90,6 +90,9 @@ class RunReader:
         version = self.count("PRAGMA user_version")
         if version != VERSION:
             raise wrong_version(self.folder, version)
+        check_tables(self._path, {str(name) for (name,) in self.rows(TABLES_THERE)})
+        if not isinstance(self.meta("config"), dict):
+            raise InputError(f"{self._path}: damaged: it does not say what it was made for")
 
     def _damaged(self, error: sqlite3.Error) -> InputError:
         return InputError(f"{self._path}: cannot be read: {error}")
@@ -128,8 +131,8 @@ class RunReader:
             return None
         try:
             return json.loads(found[0])
-        except ValueError:
-            return found[0]
+        except (TypeError, ValueError):
+            raise InputError(f"{self._path}: damaged: what it says of {key} is not JSON") from None
 
     def archived(self, place: str) -> Archived:
         """The answer that is kept at a place (``pages.warc``)."""

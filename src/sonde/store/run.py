@@ -44,13 +44,19 @@ from sonde.store.log import (
 )
 from sonde.store.memory_pages import MemoryPages
 from sonde.store.reader import DATABASE, PAGES, MemoryRun
-from sonde.store.schema import SCHEMA, VERSION, wrong_version
+from sonde.store.schema import (
+    SCHEMA,
+    TABLES,
+    TABLES_THERE,
+    VERSION,
+    check_tables,
+    wrong_version,
+)
 from sonde.system import boot, restarted_since, take_lock
 
 LOCK = "run.lock"
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_TABLES = frozenset(re.findall(r"CREATE TABLE (\w+)", SCHEMA))
 
 
 class _Lock:
@@ -84,15 +90,14 @@ class Run:
         self._lock = lock
         self._closed = False
         self.page_store = MemoryPages() if path is None else None
-        self.power_lost = self._left_open() and restarted_since(self.meta("boot"))
+        self.unclean = bool(self.meta("open"))
+        """Whether its last writer was killed, or lost its disk or its power."""
+        self.power_lost = self.unclean and restarted_since(self.meta("boot"))
         self.journal = Journal(
             database, None if path is None else path / f"{DATABASE}-wal", self.meta("reserved") or 0
         )
         self.journal.meta("boot", boot())
         self.journal.meta("open", True)
-
-    def _left_open(self) -> bool:
-        return bool(self.meta("open"))
 
     # -- making and opening --------------------------------------------------------------------
 
@@ -161,6 +166,7 @@ class Run:
             (version,) = database.execute("PRAGMA user_version").fetchone()
             if version != VERSION:
                 raise wrong_version(folder, version)
+            check_tables(folder / DATABASE, {name for (name,) in database.execute(TABLES_THERE)})
             return cls(folder, database, lock)
         except BaseException as error:
             if database is not None:
@@ -168,11 +174,13 @@ class Run:
             lock.release()
             if isinstance(error, sqlite3.Error):
                 raise InputError(f"{folder / DATABASE}: cannot be read: {error}") from None
+            if isinstance(error, (TypeError, ValueError)) and not isinstance(error, InputError):
+                raise InputError(f"{folder / DATABASE}: damaged: {error}") from None
             raise
 
     def declare(self, table: str, columns: str) -> None:
         """Have a further table, made if it is not there; `columns` is its SQL after the name."""
-        if not _NAME.fullmatch(table) or table in _TABLES:
+        if not _NAME.fullmatch(table) or table in TABLES:
             raise InputError(f"not a name for a table of a source: {table!r:.100}")
         try:
             self.database.execute(f"CREATE TABLE IF NOT EXISTS {table} {columns}")
@@ -185,7 +193,7 @@ class Run:
 
     def declared(self, table: str) -> Iterator[tuple[Any, ...]]:
         """All rows of a table that was declared."""
-        if table in _TABLES or not _NAME.fullmatch(table):
+        if table in TABLES or not _NAME.fullmatch(table):
             raise InputError(f"not a table of a source: {table!r:.100}")
         return iter(self.database.execute(f"SELECT * FROM {table}"))
 

@@ -6,6 +6,8 @@ log to a fresh explorer gives its state bit for bit. The other tables are what t
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from pathlib import Path
 
 from sonde.errors import InputError
@@ -137,6 +139,19 @@ CREATE TABLE snapshots (
     PRIMARY KEY (log_seq, part)
 ) WITHOUT ROWID;
 """
+
+
+TABLES = frozenset(re.findall(r"CREATE TABLE (\w+)", SCHEMA))
+"""The tables that every run has."""
+
+TABLES_THERE = "SELECT name FROM sqlite_schema WHERE type = 'table'"
+"""The query for those that a database has."""
+
+
+def check_tables(path: Path, there: Collection[str]) -> None:
+    """Say so where a run lacks one of its tables."""
+    if missing := sorted(TABLES.difference(there)):
+        raise InputError(f"{path}: damaged: it has no table {', '.join(missing)}")
 
 
 def wrong_version(folder: Path, version: int) -> InputError:

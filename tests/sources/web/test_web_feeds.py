@@ -73,9 +73,9 @@ def test_entities_do_not_expand() -> None:
         b"<!ENTITY %c '%s'>" % (98 + n, b"&%c;" % (97 + n) * 10) for n in range(9)
     )
     body = laughs + b"]><urlset><url><loc>http://a.example/&j;</loc></url></urlset>"
-    began = time.monotonic()
+    began = time.process_time()
     assert read_feed(body, URL) is None
-    assert time.monotonic() - began < 0.5
+    assert time.process_time() - began < 0.5
     stolen = b'<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]><urlset><url><loc>&x;</loc>'
     assert read_feed(stolen, URL) is None
 

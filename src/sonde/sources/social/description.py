@@ -44,6 +44,7 @@ from sonde.errors import InputError
 from sonde.net.urls import normalise, origin_of
 from sonde.sources.options import read_options
 from sonde.sources.social.windows import Window
+from sonde.whole_text import whole
 
 PAGINGS = ("link", "cursor", "last", "url", "page")
 
@@ -123,7 +124,7 @@ def one(data: Any, path: str) -> Any:
 def text_at(data: Any, path: str) -> str:
     """The first value at a path as a text: numbers are written out, all else is empty."""
     value = one(data, path)
-    return str(value) if isinstance(value, (str, int, float)) else ""
+    return whole(str(value)) if isinstance(value, (str, int, float)) else ""
 
 
 _NAMES = {"posts": {"server", "id"}, "search": {"server", "query"}, "lookup": {"server", "name"}}

@@ -61,7 +61,15 @@ class NetworkKind(Kind[_Options]):
     nouns = ("account", "accounts")
     options: type[Any] = NetworkOptions
     place: str | None = "server"
-    heeds = FETCHING | {"topic", "exact", "scorer", "allow_pickle", "text", "pseudonymise"}
+    heeds = FETCHING | {
+        "topic",
+        "exact",
+        "scorer",
+        "scorer_seconds",
+        "allow_pickle",
+        "text",
+        "pseudonymise",
+    }
     defaults: Mapping[str, Any] = {"concurrency": 8}
     changeable = frozenset(["tokens"])
     grouped = True

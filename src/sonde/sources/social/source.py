@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from sonde.net.client import Client
@@ -14,6 +14,7 @@ from sonde.net.retries import Retries
 from sonde.net.secret import Secret
 from sonde.protocols import Allowance
 from sonde.records import Failure, Link, Node, Outcome, Skip
+from sonde.scorers.scoring_process import prepared
 from sonde.sources.context import SourceContext
 from sonde.sources.facts import PageFacts, PageVisit, Record, VisitEnded
 from sonde.sources.page import read_html
@@ -35,6 +36,9 @@ from sonde.sources.social.window_pace import WindowPace
 from sonde.sources.social.windows import Window, Windows
 
 _BAR = " | "
+
+ANSWER = 5_000_000
+"""The longest answer of an API that is read, in bytes."""
 
 
 class AccountPost(NamedTuple):
@@ -128,7 +132,8 @@ class ApiSource:
         self.pace = WindowPace(self.windows)
         assert context.client is not None
         self.client = Client(context.client)
-        self.polite = PoliteFetch(self.client, limits=context.limits)
+        limits = replace(context.limits, body=min(context.limits.body, ANSWER))
+        self.polite = PoliteFetch(self.client, limits=limits)
         self.aliases: dict[str, str] = {}  # a node by the id of an account that was named otherwise
         self._scored = False
 
@@ -208,7 +213,7 @@ class ApiSource:
         async for answer in exchange.pages("search", url, search):
             posts += self._posts(search, answer)
         said = [(post.author, post.text) for post in posts]
-        return self._scored_visit(name, "", [], said, url, posts)
+        return await self._scored_visit(name, "", [], said, url, posts)
 
     async def _account(self, name: str, exchange: Exchanges) -> Outcome:
         number = id_of(name)
@@ -228,7 +233,8 @@ class ApiSource:
                 title = self._identified(name, number, endpoint, answer)
             posts += self._posts(endpoint, answer)
         said = [(other, post.text) for post in posts for other in dict.fromkeys(post.mentions)]
-        return self._scored_visit(name, title, [post.text for post in posts], said, url, posts)
+        texts = [post.text for post in posts]
+        return await self._scored_visit(name, title, texts, said, url, posts)
 
     def _identified(
         self, name: str, number: str | None, posts: PostsEndpoint, answer: ApiAnswer
@@ -269,7 +275,7 @@ class ApiSource:
     def _node(self, number: str, name: str) -> str:
         return self.aliases.get(number) or node_of(number, name, self.description)
 
-    def _scored_visit(
+    async def _scored_visit(
         self,
         name: str,
         title: str,
@@ -280,6 +286,7 @@ class ApiSource:
     ) -> Outcome:
         self.retries.succeeded(name)
         page = document(name, title, own, said)
+        await prepared(self.scorer, page)
         beta, alphas = self.scorer.score(page)
         self._scored = True
         found = [self._kept(post, url) for post in posts]

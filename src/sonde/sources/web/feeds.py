@@ -19,7 +19,9 @@ from sonde.sources.page import Base
 MAX_LINKS = 50_000
 """What the sitemap protocol allows in one file."""
 
-_MAX_SIZE = 50 * 1024 * 1024
+_MAX_SIZE = 20_000_000
+_MAX_ELEMENTS = 400_000  # eight for each link: an image or two, some dates
+_MAX_DEPTH = 64
 _MAX_FIELD = 8_192
 _CHUNK = 65_536
 _ROOTS = {
@@ -112,6 +114,7 @@ class _Reader:
         self._base = Base(url)
         self._max_links = max_links
         self._depth = 0
+        self._elements = 0
         self._text: list[str] | None = None
         self._size = 0
         self._entry: dict[str, str] | None = None
@@ -138,6 +141,9 @@ class _Reader:
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         local = name.rpartition(" ")[2]
         self._depth += 1
+        self._elements += 1
+        if self._depth > _MAX_DEPTH or self._elements > _MAX_ELEMENTS:
+            raise _Stop
         if self._depth == 1:
             kind = _ROOTS.get(local)
             if kind is None:

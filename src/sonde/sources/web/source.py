@@ -28,10 +28,11 @@ from sonde.net.robots import RobotsRecord
 from sonde.net.turns import Turns
 from sonde.net.urls import group_of, host_of
 from sonde.protocols import Keeper, KeptPage, VisitAllowance
-from sonde.records import Failure, Lease, Node, Outcome, Skip, Spend, Visit
+from sonde.records import Failure, Lease, Link, Node, Outcome, Skip, Spend, Visit
 from sonde.scorers.document import Scorer
+from sonde.scorers.scoring_process import prepared
 from sonde.sources.context import Archive, SourceContext, SourceSettings
-from sonde.sources.facts import VisitEnded
+from sonde.sources.facts import PageFacts, PageVisit, VisitEnded
 from sonde.sources.page import Page, plain_page, read_page
 from sonde.sources.web import pdf
 from sonde.sources.web.duplicates import Duplicates
@@ -117,9 +118,6 @@ class WebAccess:
         self.hosts = Hosts(
             delay=settings.delay,
             connections=settings.per_host,
-            # Many names behind one address are one server to be polite to.
-            ip_delay=settings.delay,
-            ip_connections=settings.per_host,
             rate=settings.rate,
             host_budget=settings.host_budget,
             domain_budget=settings.domain_budget,
@@ -346,6 +344,8 @@ class WebSource:
         if self._rendering is not None and isinstance(found, Page) and answer.media_type in HTML:
             found = await self._rendering.page(allowance, answer, found)
             began = time.monotonic()
+        if isinstance(found, Page) and await prepared(self.scorer, found):
+            began = time.monotonic()
         outcome = self._assembled(allowance, answer, found)
         took = time.monotonic() - began
         if took > _LONG:  # a huge page is no fault of the servers that were asked meanwhile
@@ -392,6 +392,8 @@ class WebSource:
         if problem.reason == "not-allowed":
             if problem.detail == "scope" and self._crawl.number_of(problem.url) is None:
                 self._crawl.refuse(problem.url, "scope", lease.number)  # where it redirects to
+            if problem.detail == "later" and problem.hops and problem.url != url:
+                return _led_to(problem.url, problem.hops[-1].status)
             return Skip(problem.detail, retry=problem.detail in ("crawl-delay", "later"))
         if problem.reason == "budget":
             return Skip("budget", retry=True)
@@ -413,3 +415,10 @@ class WebSource:
             self.access.pages += isinstance(outcome, Visit)
             return outcome
         return found
+
+
+def _led_to(target: str, status: int) -> Outcome:
+    """A redirect whose target has to wait for its host's turn: that goes to the frontier, and
+    nobody holds a place for it meanwhile."""
+    facts = PageFacts(final_url=target, status=status, flags="redirect")
+    return PageVisit(score=0.0, links=[Link(target, 1.0, group_of(target))], facts=facts)
