@@ -1,9 +1,10 @@
 """Scores documents from standard input until that ends: a program of its own, with limits.
 
 Messages both ways are a length of eight bytes and so many bytes. The first one in is the spec of
-the scorer, its topic, whether that is exact, and the memory that it may use, the others are documents with the seconds that each may
-take; they are pickles, written by the process that started this one (``scoring_process``). Answers
-are JSON. What the scorer itself prints goes to standard error.
+the scorer, its topic, whether that is exact, and the memory that it may use, the others are
+documents with the seconds that each may take; they are pickles, written by the process that started
+this one (``scoring_process``). Answers are JSON. What the scorer itself prints goes to standard
+error.
 """
 
 from __future__ import annotations
