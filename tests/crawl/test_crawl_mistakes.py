@@ -297,7 +297,8 @@ def test_bytes_that_are_no_text_are_one_line(tmp_path: Path) -> None:
     ]
     done = subprocess.run(words, capture_output=True, check=False)
     assert done.returncode == 2
-    assert done.stderr.decode().splitlines() == ["sonde: not UTF-8: 'http://a.example/\\udcff'"]
+    (line,) = done.stderr.decode().splitlines()
+    assert "not text in UTF-8" in line
 
 
 SCORER = """

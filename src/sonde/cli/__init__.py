@@ -164,9 +164,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SondeError as error:
         print(f"sonde: {error}", file=sys.stderr)
         return 1
-    except UnicodeEncodeError as error:  # an argument in bytes that are no text
-        print(f"sonde: not UTF-8: {error.object[:200]!a}", file=sys.stderr)
-        return 2
     except BrokenPipeError:
         # The reader of our output has gone; what it wanted it has.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

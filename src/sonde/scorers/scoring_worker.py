@@ -3,8 +3,8 @@
 Messages both ways are a length of eight bytes and so many bytes. The first one in is the spec of
 the scorer, its topic, the memory that it may use and where the class of documents is, the others
 are documents with the seconds that each may take; they are pickles, written by the process that
-started this one
-(``scoring_process``). Answers are JSON. What the scorer itself prints goes to standard error.
+started this one (``scoring_process``). Answers are JSON. What the scorer itself prints goes to
+standard error.
 """
 
 from __future__ import annotations
