@@ -62,7 +62,7 @@ class SourceHooks:
         journal: Journal,
         forgotten: Forgotten | None,
         archive: RunArchive | MemoryPages | None = None,
-        reading: Reads = lambda archived, media_type: None,
+        reading: Reads = lambda archived, media_type, main: None,
     ) -> None:
         self.source = source
         self.forgotten = forgotten

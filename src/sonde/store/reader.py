@@ -310,8 +310,10 @@ def _page(run: RunReader, number: int) -> Seen | None:
     )
     if row is None:
         return None
-    *seen, twin, jaccard, containment = row
-    return Seen(*seen, None if twin is None else _asked(run, twin), jaccard, containment)
+    seen = list(row)
+    if seen[7] is not None:
+        seen[7] = _asked(run, seen[7])
+    return Seen(*seen)
 
 
 def _parents(run: RunReader, number: int, first: int) -> tuple[Parent, ...]:

@@ -83,7 +83,8 @@ def content_of(run: RunReader, lease: int, reading: Reads) -> PageContent | None
     row = run.one("SELECT text, warc, media_type, flags, main FROM pages WHERE lease = ?", lease)
     if row is None:
         return None
-    return PageContent(*row[:4], run.archived, reading, row[4])
+    text, warc, media_type, flags, main = row
+    return PageContent(text, warc, media_type, flags, run.archived, reading, main)
 
 
 def reads_of(run: RunReader) -> Reads:
