@@ -11,7 +11,7 @@ LINT := "lint=ruff check ." "format=ruff format --check ."
 TYPES := "types=mypy" "walls=lint-imports"
 PYTEST := pytest -n 2 --dist worksteal
 
-.PHONY: demo test check fuzz docs wheel clean figures \
+.PHONY: demo test check fuzz torture docs wheel clean figures \
 	bench bench-web bench-seeds bench-sources bench-authority bench-build bench-import
 
 demo: $(VENV)/.installed $(VENV)/.built
@@ -29,6 +29,11 @@ check: $(VENV)/.ready $(VENV)/.built
 fuzz: $(VENV)/.ready $(VENV)/.built
 	$(PARTS) fuzz "examples=python tests/fuzz/examples.py" \
 	  "checked=python tests/fuzz/checked.py" "sanitized=python tests/fuzz/sanitized.py"
+
+# A hostile server, a clock, a disk or a kill: half an hour, on loopback. The page says what held.
+TORTURE ?= --kills 1000 --bombs 99 --fuzz 300 --sanitized
+torture: $(VENV)/.ready $(VENV)/.built
+	$(BIN)/python tests/torture/campaign.py $(TORTURE) -o docs/results/torture.md
 
 docs: $(VENV)/.installed
 	$(INSTALL) '.[docs]'

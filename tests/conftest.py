@@ -4,7 +4,9 @@ same examples in every run. ``pytest --hypothesis-profile explore`` looks for ne
 from __future__ import annotations
 
 import signal
+from typing import Any
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("explore", deadline=None)
@@ -15,3 +17,12 @@ settings.load_profile("same")
 # process that they start: tests of Ctrl-C would wait for ever.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def scrapy_loop() -> Any:
+    """Scrapy, ready to crawl, where it is installed: one a process."""
+    pytest.importorskip("scrapy", reason="the extra scrapy is not installed")
+    from scrapy_sites import ScrapyLoop
+
+    return ScrapyLoop()

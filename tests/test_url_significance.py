@@ -201,7 +201,7 @@ def test_round_trip_times_are_smoothed_as_tcp_does() -> None:
         deviation += (abs(seconds - mean) - deviation) / 4
         mean += (seconds - mean) / 8
         explorer.driver.clock("home", seconds)
-    quickness: Any = explorer._state.model.quickness
+    quickness: Any = explorer._model.quickness
     assert (quickness.mean[0], quickness.deviation[0]) == (mean, deviation)
     explorer.driver.clock("never seen", 1.0)  # nothing to be said of it
     assert not timed("url:-rtt").driver.reads_times
@@ -214,7 +214,7 @@ def test_picks_are_the_argmax_while_hosts_change_their_pace(spec: str) -> None:
     dice = np.random.default_rng(5)
     explorer = sonde.Explorer(spec, grouped=True)
     explorer.add_seeds([Link(str(n), group=str(n % 7)) for n in range(5)])
-    frontier: Any = explorer._state.model.frontier
+    frontier: Any = explorer._model.frontier
     leaf = frontier.leaves[0]
     for step in range(500):
         ready = None if step % 3 else {str(n) for n in dice.integers(0, 7, 3)}
@@ -245,7 +245,7 @@ def test_picks_are_the_argmax_while_hosts_change_their_pace(spec: str) -> None:
             )
             explorer.tell(lease, Visit(float(int(str(lease.node)) % 5 == 0), links))
         explorer.driver.clock(str(dice.integers(0, 7)), float(dice.exponential(0.3)))
-    quickness: Any = explorer._state.model.quickness
+    quickness: Any = explorer._model.quickness
     shown = np.asarray(quickness.shown)[:7]
     assert len(set(shown.tolist())) > 1
     group = np.asarray(frontier.node_group)

@@ -7,6 +7,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from sonde.kernels import as_python
+
 
 def uncompiled(module: ModuleType) -> Any:
     """The kernel module, run as Python."""
@@ -16,5 +18,6 @@ def uncompiled(module: ModuleType) -> Any:
     assert spec is not None
     assert spec.loader is not None
     loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
+    with as_python():
+        spec.loader.exec_module(loaded)
     return loaded

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sonde.records import Failure, Lease, Link, Skip, Spend, Visit
     from sonde.simulation import Simulation, simulate
     from sonde.sources.graph import Graph
+    from sonde.store.export import export
 
 __version__ = "0.1.0"
 
@@ -57,6 +58,7 @@ __all__ = [
     "Spend",
     "Visit",
     "crawl",
+    "export",
     "simulate",
 ]
 
@@ -77,6 +79,7 @@ _HOMES = {
     "records": ("Failure", "Lease", "Link", "Skip", "Spend", "Visit"),
     "simulation": ("Simulation", "simulate"),
     "sources.graph": ("Graph",),
+    "store.export": ("export",),
 }
 
 if not TYPE_CHECKING:  # a type checker has them from above, and should miss what is not there

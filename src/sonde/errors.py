@@ -9,6 +9,7 @@
     ├── EstimatorError      a custom estimator broke its contract
     ├── SourceError         a source broke its contract
     ├── StoreError          a run folder cannot be written: the disk is full, a file is damaged
+    ├── ResourceError       the system gives no more of something: open files
     └── UncompiledError     uncompiled kernels need a package that is missing (also an ImportError)
 
 The command line prints an ``InputError`` as one line and exits with status 2.
@@ -51,6 +52,11 @@ class SourceError(SondeError):
 
 class StoreError(SondeError):
     """A run folder cannot be written; what was reported settled is safe."""
+
+
+class ResourceError(SondeError):
+    """The system gives no more of what every request needs. Raised for a request, it says that the
+    one which was taken last has not left."""
 
 
 class UncompiledError(SondeError, ImportError):

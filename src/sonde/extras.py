@@ -21,6 +21,11 @@ def scipy(part: str, what: str) -> Any:
     return _needed(f"scipy.{part}", what)
 
 
+def mcp(what: str) -> Any:
+    """The library of the Model Context Protocol."""
+    return _needed("mcp", what)
+
+
 def pyplot() -> Any:
     """Matplotlib's figures, drawn without a display and the same on every run."""
     matplotlib = _needed("matplotlib", "drawing figures")

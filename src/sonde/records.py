@@ -7,6 +7,7 @@ driver chose not to). Each outcome carries what it cost, so that the budget can 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
@@ -158,3 +159,41 @@ class LinkColumns(Sequence[Link]):
             None if self.words is None else [self.words[place] for place in places],
             None if self.places is None else [self.places[place] for place in places],
         )
+
+    def problem(self) -> str | None:
+        """What makes them unfit to be told, if anything does."""
+        scores, words = self.scores, self.words
+        columns = (scores, self.groups, words, self.places)
+        if any(column is not None and len(column) != len(self) for column in columns):
+            return "the columns of its links have different lengths"
+        if not (min(scores, default=0.0) >= 0 and math.isfinite(sum(scores))) and not all(
+            0 <= each < math.inf for each in scores
+        ):
+            return "scores must be finite numbers of 0 or more"
+        if words is not None and any(size % 2 for size in set(map(len, words))):
+            return "words of links have two bytes each"
+        return None
+
+    def merged(self, own: int, targets: Sequence[int]) -> tuple[list[int], LinkColumns]:
+        """The numbers of their `targets`, and them, each target once. Parallel links count as one,
+        at the place of the first, with the first place that is told; links to the node itself
+        (`own`) not at all."""
+        scores: dict[int, float] = {}
+        for target, score in zip(targets, self.scores, strict=True):
+            if target != own:
+                scores[target] = scores.get(target, 0.0) + score
+        words = places = None
+        if self.words is not None:
+            said = dict.fromkeys(scores, b"")
+            for target, heard in zip(targets, self.words, strict=True):
+                if target != own:
+                    said[target] += heard
+            words = list(said.values())
+        if self.places is not None:
+            found: dict[int, UrlPlace | None] = dict.fromkeys(scores)
+            for target, place in zip(targets, self.places, strict=True):
+                if target != own and found[target] is None:
+                    found[target] = place
+            places = list(found.values())
+        numbers = list(scores)
+        return numbers, LinkColumns(numbers, list(scores.values()), None, words, places)

@@ -25,7 +25,7 @@ from sonde.estimators import (
     estimator_from,
     load_kernels,
 )
-from sonde.estimators.builder import reads_urls
+from sonde.estimators.builder import Strategy, reads_urls, strategy_from
 from sonde.explorer import Explorer
 from sonde.kernels.graphs.harvest import followed
 from sonde.metrics import MeritSteps, judge
@@ -35,7 +35,6 @@ from sonde.records import Lease, LinkColumns, Node, Visit
 from sonde.sources.graph import Graph
 from sonde.sources.graph.columns import NodeRecords, records_of
 from sonde.sources.graph.reachable import node_values, reachable
-from sonde.strategies import Strategy, strategy_from
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ doctor`` prints it.
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import signal
@@ -16,6 +17,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+from sonde.errors import ResourceError
 
 
 def _module(name: str) -> Any:
@@ -32,6 +35,7 @@ _LOCKED_BYTE = 1 << 30  # which nobody reads or writes: Windows denies what is l
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 _SYSCTL = Path("/usr/sbin/sysctl")
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_ANY_FILE = 2
 
 
 # -- the lock ------------------------------------------------------------------------------------
@@ -77,6 +81,37 @@ def sync_folder(path: Path) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+# -- open files ----------------------------------------------------------------------------------
+
+
+def is_exhausted() -> bool:
+    """Whether no more files can be opened now."""
+    try:
+        os.close(os.dup(_ANY_FILE))
+    except OSError as error:
+        return is_starved(error)
+    return False
+
+
+def is_starved(error: BaseException | None) -> bool:
+    """Whether an error came about because no more files may be opened."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+            return True
+        error = getattr(error, "os_error", None) or error.__cause__
+    return False
+
+
+def no_descriptors() -> ResourceError:
+    """What to say then."""
+    resource = _module("resource")
+    limit = "" if resource is None else f" of {resource.getrlimit(resource.RLIMIT_NOFILE)[0]}"
+    return ResourceError(
+        f"the limit{limit} open files is reached: ask for fewer at once (--concurrency), or allow"
+        " more (ulimit -n); what was reported is safe, and the run resumes"
+    )
 
 
 # -- power cuts ----------------------------------------------------------------------------------

@@ -136,5 +136,6 @@ FAST: dict[str, Any] = {
     "allow_private": True,
     "contact": "tests@localhost",
     "pages": False,
+    "sitemaps": "no",
 }
 """Settings without politeness, for servers of one's own."""

@@ -1,6 +1,7 @@
 """A process that can be killed in the middle of a crawl, many times, without starting anew.
 
-Reads lines of JSON: ``{"seeds", "folder", "settings", "after", "unit"}``. For each it forks a child
+Reads lines of JSON: ``{"seeds", "folder", "settings", "after", "seconds"}``, with the ``source``
+where it is not the Web. For each it forks a child
 that makes or resumes the run, waits until the child has reported a number of settled leases (or
 some seconds have gone), kills it with SIGKILL, and answers with what the child had reported.
 """
@@ -30,7 +31,11 @@ def child(order: dict[str, Any], out: int) -> None:
     if (folder / "run.sqlite").exists():
         running = Crawl.resume(folder, on_event=heard)
     else:
-        running = Crawl(order["seeds"], path=folder, on_event=heard, **order["settings"])
+        source, seeds = order.get("source"), order["seeds"]
+        starts = (seeds, []) if source is None else (source, seeds)
+        running = Crawl(
+            starts[0], seeds=starts[1], path=folder, on_event=heard, **order["settings"]
+        )
     running.run_to_end()
 
 

@@ -7,6 +7,7 @@ import gzip
 import sqlite3
 import string
 import zlib
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from sonde.net.decoding import unpack
 from sonde.net.guard import Guard
 from sonde.net.retries import LONGEST_PAUSE
 from sonde.net.robots import RobotsRecord, RobotsRules
+from sonde.sources.page import read_page
 from sonde.sources.web import pdf
 from sonde.sources.web.traps import template_of
 from sonde.store.journal import storable
@@ -57,7 +59,8 @@ def test_a_header_that_is_not_utf_8_spoils_nothing(tmp_path: Path, name: str, va
         assert again.visits == 8
         assert site.total == 9
     column = {"ETag": "etag", "Last-Modified": "modified", "Content-Language": "language"}[name]
-    kept = sqlite3.connect(run / "run.sqlite").execute(f"SELECT {column} FROM pages").fetchall()
+    with closing(sqlite3.connect(run / "run.sqlite")) as database:
+        kept = database.execute(f"SELECT {column} FROM pages").fetchall()
     assert {text for (text,) in kept} != {None}
 
 
@@ -152,9 +155,25 @@ def test_a_pdf_that_takes_for_ever_keeps_nobody_waiting(
         result = crawled(Crawl(seeds, path=run, budget=30, scope="host", **POLITE))
         assert result.stop_reason == "budget"
         assert result.visits == 27  # all but two robots.txt and the file
-    rows = sqlite3.connect(run / "run.sqlite").execute("SELECT number, reason, settled FROM leases")
+    with closing(sqlite3.connect(run / "run.sqlite")) as database:
+        rows = database.execute("SELECT number, reason, settled FROM leases").fetchall()
     last = sorted(rows, key=lambda row: row[2])[-1]
     assert last[:2] == (1, "unreadable")  # asked first, and given up last
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<b></i>" * 100_000,  # nothing is closed, so it nests for ever
+        b"<span></nobr>" * 100_000,
+        b"<p>" + b"".join(b"<font a=%d>" % n for n in range(200)) + b"<p>x" * 100_000,
+        b"<span>" * 400 + b"</x>" * 1_000_000,
+    ],
+)
+def test_a_page_that_would_take_for_ever_to_parse_is_cut(body: bytes) -> None:
+    page = read_page(b"<title>here</title>" + body, "https://a.example/")
+    assert page.cut
+    assert page.title == "here"
 
 
 PATHS = st.text("ab/*$", min_size=1, max_size=6).map(lambda path: "/" + path)
@@ -271,6 +290,47 @@ def test_who_asks_for_long_pauses_can_be_waited_for(tmp_path: Path) -> None:
         assert (second.stop_reason, second.visits) == ("budget", 3)
 
 
+def test_redirects_to_a_host_that_takes_its_time_hold_no_places(tmp_path: Path) -> None:
+    """Every page of the first host leads to the third, which answers when the second is done."""
+    done = asyncio.Event()
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if request.path == "/robots.txt":
+            return web.Response(status=404)
+        if request.host.startswith("127.0.0.1:"):
+            raise web.HTTPFound(site.url(f"/slow{request.path}", 3))
+        if request.host.startswith("127.0.0.3:"):
+            await asyncio.wait_for(done.wait(), 30)
+            return html(f"{prose(int(request.path.rpartition('/')[2]))} tide")
+        if len(request.path) == 15:
+            done.set()
+        return html(f"{prose(len(request.path))} tide <a href={request.path}x>tide</a>")
+
+    with Site(answer, hosts=3) as site:
+        seeds = [site.url(f"/{number}", 1) for number in range(10)]
+        run = tmp_path / "run"
+        crawl = Crawl(
+            [*seeds, site.url("/", 2)], path=run, budget=60, scope="web", concurrency=4, **POLITE
+        )
+        result = crawled(crawl)
+        assert result.stop_reason == "budget"
+        assert sum(path.startswith("/slow") for path in site.counts) == 10  # none was lost
+    flags = sqlite3.connect(run / "run.sqlite").execute("SELECT flags FROM pages").fetchall()
+    assert ("redirect",) in flags
+
+
+def test_a_crawl_ends_when_nobody_can_be_asked_in_its_time(tmp_path: Path) -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if request.path == "/robots.txt":
+            return web.Response(text="User-agent: *\nCrawl-delay: 50")
+        return html(f"{prose(len(request.path))} tide <a href={request.path}x>tide</a>")
+
+    with Site(answer) as site:
+        crawl = Crawl(site.url("/"), path=tmp_path / "run", budget=9, seconds=40.0, **POLITE)
+        result = crawled(crawl, 30.0)
+        assert (result.stop_reason, site.counts) == ("time", {"/robots.txt": 1})
+
+
 # -- private addresses --------------------------------------------------------------------
 
 
@@ -289,6 +349,27 @@ def test_private_addresses_are_open_to_what_was_asked_for_alone(tmp_path: Path) 
     assert (result.requests, result.visits) == (1, 0)
     archived = b"".join(path.read_bytes() for path in (tmp_path / "run").rglob("*.warc.gz"))
     assert b"a secret" not in archived
+
+
+@pytest.mark.parametrize("kind", ["application/rss+xml", "application/xml"])
+def test_what_a_feed_names_keeps_to_the_scope(tmp_path: Path, kind: str) -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if request.path != "/":
+            return html(f"{prose(len(request.path))} tide")
+        urls = [site.url("/secret", 2), site.url("/here", 1), "http://169.254.169.254/latest"]
+        if kind == "application/xml":
+            body = (
+                "<urlset>" + "".join(f"<url><loc>{url}</loc></url>" for url in urls) + "</urlset>"
+            )
+        else:
+            items = "".join(f"<item><title>tide</title><link>{url}</link></item>" for url in urls)
+            body = f"<rss version='2.0'><channel>{items}</channel></rss>"
+        return web.Response(text=body, content_type=kind)
+
+    with Site(answer, hosts=2) as site:
+        crawl = Crawl(site.url("/"), path=tmp_path / "run", budget=9, scope="host", **POLITE)
+        assert crawled(crawl).stop_reason == "frontier"
+        assert site.counts == {"/robots.txt": 1, "/": 1, "/here": 1}
 
 
 @pytest.mark.parametrize(

@@ -484,3 +484,77 @@ def test_what_sites_have_said_is_known_again_after_a_kill(
         finally:
             asyncio.run(session.hooks.close())
             session.run.close()
+
+
+# -- after an unclean end ------------------------------------------------------------------------
+
+
+class Waiting:
+    """A source that counts what is in flight, and holds every visit until it is let go."""
+
+    def __init__(self) -> None:
+        self.inside = 0
+        self.most = 0
+        self.asked = 0
+
+    async def visit(self, node: Node, allowance: Allowance) -> Outcome:
+        assert allowance.take()
+        self.asked += 1
+        self.inside += 1
+        self.most = max(self.most, self.inside)
+        await asyncio.sleep(0)
+        self.inside -= 1
+        links = [Link(f"{node}{child}") for child in range(4)]
+        return Visit(1.0, links)
+
+
+@pytest.mark.parametrize(("killed", "first"), [(True, 2), (False, 32)])
+def test_after_a_kill_the_crawl_begins_with_few_places(
+    tmp_path: Path, killed: bool, first: int
+) -> None:
+    folder = tmp_path / "run"
+    Crawl(Waiting(), seeds=["a"], path=folder, budget=80, concurrency=32).run_to_end()
+    session = resumed_run(folder, Waiting(), {}, None, {})
+    if killed:
+        session.run.journal.commit()
+        session.run.abandon()
+    else:
+        session.run.close()
+    source = Waiting()
+    crawl = Crawl.resume(folder, source=source, budget="+120")
+    places: list[int] = []
+
+    async def watched() -> None:
+        task = asyncio.create_task(crawl.run())
+        while not task.done():
+            await asyncio.sleep(0)
+            if crawl.session is not None:
+                places.append(crawl.session.logbook.explorer.in_flight)
+        task.result()
+
+    asyncio.run(watched())
+    assert next(place for place in places if place) == first
+    assert source.most == 32  # it grows with every outcome
+    assert source.asked == 120
+
+
+@pytest.mark.slow
+def test_many_kills_at_many_places_leave_something_to_spend(tmp_path: Path) -> None:
+    budget, kills = 400, 26
+    settings = FAST | {"budget": budget, "concurrency": 128}
+    folder = tmp_path / "run"
+    with Site(tree(2000, 8), hosts=3) as site, victim() as process:
+        seeds = [site.url("/0", host) for host in (1, 2, 3)]
+        orders: dict[str, Any] = {"seeds": seeds, "folder": str(folder), "settings": settings}
+        process.run(**orders, after=150, seconds=30)
+        with RunReader(folder) as reader:
+            before = reader.count("SELECT count(*) FROM leases WHERE outcome = 'visit'")
+        for _ in range(kills):
+            process.run(**orders, after=3, seconds=30)
+        with RunReader(folder) as reader:
+            lost = reader.count("SELECT sum(requests) FROM leases WHERE outcome = 'interrupt'")
+            visits = reader.count("SELECT count(*) FROM leases WHERE outcome = 'visit'")
+        assert site.counts["/robots.txt"] == 3  # of each host once, however often it was killed
+        # The first kill takes what 128 places held; later ones a few each, and never all there is.
+        assert visits - before > kills
+        assert lost < 128 + 8 * kills < budget

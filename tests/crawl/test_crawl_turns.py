@@ -36,6 +36,7 @@ def test_all_places_may_wait_for_turns(places: int, hosts: int) -> None:
             delay=0.2,
             concurrency=places,
             allow_private=True,
+            sitemaps="no",
         )
         result = asyncio.run(ended(crawl))
     assert result.stop_reason == "frontier"

@@ -180,6 +180,53 @@ def test_other_hosts_and_metadata_services_are_out_of_reach() -> None:
 
 
 @needs_browser
+def test_names_are_looked_up_by_sonde_alone_and_their_addresses_guarded() -> None:
+    async def lookup(host: str) -> list[str]:
+        return ["169.254.169.254"] if host == "inside.test" else ["127.0.0.1"]
+
+    reach = (
+        "fetch('http://inside.test/').catch(() => 0); fetch('http://other.test/').catch(() => 0);"
+    )
+    with Site(one_page(scripted(SAYS + reach))) as site:
+        heard: list[Settled] = []
+        settings = {**FAST, "render": "auto", "scope": "web", "lookup": lookup, "depth": 0}
+        result = Crawl(
+            [f"http://app.test:{site.port}/"],
+            budget=20,
+            on_event=lambda event: heard.append(event) if isinstance(event, Settled) else None,
+            **settings,
+        ).run_to_end()
+        assert heard[0].score > 0
+        # Tried and refused at the address, or at a port where nobody is: nothing reached a server.
+        assert site.total <= result.requests
+        assert set(site.counts) == {"/robots.txt", "/"}
+
+
+@needs_browser
+def test_downloads_are_refused_and_routes_of_the_script_are_links(tmp_path: Path) -> None:
+    routes = (
+        SAYS
+        + """
+      history.pushState({}, '', '/route/one');
+      document.body.insertAdjacentHTML('beforeend', '<a href="two">tide gauge two</a>');
+      const link = document.createElement('a'); link.href = '/file.zip'; link.download = 'x.zip';
+      document.body.appendChild(link); link.click();
+    """
+    )
+
+    async def serve(request: web.Request) -> web.StreamResponse:
+        if request.path in ("/", "/route/two"):
+            return shell(scripted(routes))
+        raise web.HTTPNotFound
+
+    with Site(serve) as site:
+        outcomes, spent = drawn(site, budget=12, depth=1)
+        assert outcomes["/route/two"].score > 0  # as the page's own address had become
+        assert site.total == spent
+        assert not list(tmp_path.rglob("*.zip"))
+
+
+@needs_browser
 def test_a_redirect_of_what_a_page_asks_for_is_followed_within_the_same_bounds() -> None:
     ask = """
       fetch('/moved').then(a => a.text()).then(text => {

@@ -41,13 +41,20 @@ def sample(name: str) -> Any:
         "strategy": "altered:0.9,0.1",
         "objective": "count",
         "scope": "host",
+        "sitemaps": "no",
         "languages": ["en"],
+        "login": {"page": "https://a.example/in", "fields": {"user": "me"}},
         "types": ["text/html"],
+        "records": ["json-ld"],
         "pseudonymise": "env:KEY",
     }
     if name in by_name:
         return by_name[name]
+    if choices := SETTINGS[name].choices:
+        return next(choice for choice in choices if choice != DEFAULTS[name])
     default, kind = DEFAULTS[name], str(Settings.__dataclass_fields__[name].type)
+    if (choices := SETTINGS[name].choices) is not None:
+        return next(choice for choice in choices if choice != default)
     if isinstance(default, bool):
         return not default
     if isinstance(default, tuple):

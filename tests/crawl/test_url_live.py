@@ -21,7 +21,7 @@ from crawl_sites import FAST, Site, html, prose
 
 from sonde.crawling import Crawl
 from sonde.estimators.builder import with_ingredients
-from sonde.store.export import export_parquet
+from sonde.store.export import export
 from sonde.store.reader import RunReader
 
 HOSTS = ("a.co.uk", "www.a.co.uk", "me.github.io", "bücher.example", "shop.bücher.example")
@@ -110,7 +110,7 @@ def test_features_are_what_the_definitions_say(
     """One at a time where weights are learned: the prediction is then the ledger's."""
     ((crawl, port),) = crawled(tmp_path / "run", estimator, concurrency)
     with RunReader(tmp_path / "run") as run:
-        export_parquet(run, tmp_path / "tables")
+        export(run, parquet=tmp_path / "tables")
         told = list(
             run.rows(
                 "SELECT url, gain, predicted, arm FROM log JOIN leases ON leases.number = log.lease"
@@ -138,7 +138,7 @@ def test_features_are_what_the_definitions_say(
 
     assert crawl.session is not None
     explorer = crawl.session.logbook.explorer
-    table: Any = explorer._state.model.frontier
+    table: Any = explorer._model.frontier
     columns = with_ingredients(explorer.estimator.features())
     live = np.flatnonzero(np.asarray(table.row_live)[: table.rows])
     assert len(live) > 50

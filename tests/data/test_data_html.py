@@ -69,6 +69,28 @@ def test_a_folder(tmp_path: Path) -> None:
     assert about["problems"] == {}
 
 
+@quiet_fastwarc
+def test_a_run_is_its_pages_and_not_its_lock(tmp_path: Path) -> None:
+    (tmp_path / "run" / "pages").mkdir(parents=True)
+    for name in ("run.lock", "run.sqlite", "passages.html"):
+        (tmp_path / "run" / name).write_text("jazz 4711\n")
+    with pytest.raises(InputError, match="a run that kept no pages; sonde export"):
+        made(recipe(tmp_path / "run"), tmp_path / "g")
+    body = b"<p>Jazz"
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+    record = (
+        b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/\r\n"
+        b"WARC-Date: 2026-01-01T00:00:00Z\r\nWARC-Record-ID: <urn:uuid:1>\r\n"
+        b"Content-Type: application/http; msgtype=response\r\n"
+        + f"Content-Length: {len(head + body)}\r\n\r\n".encode()
+        + head + body + b"\r\n\r\n"
+    )  # fmt: skip
+    (tmp_path / "run" / "pages" / "pages-00001.warc.gz").write_bytes(gzip.compress(record))
+    nodes, _, about = made(recipe(tmp_path / "run"), tmp_path / "g")
+    assert nodes == {"http://a.example/": 1.0}
+    assert about["problems"] == {}
+
+
 @pytest.mark.parametrize(
     ("link", "page"),
     [

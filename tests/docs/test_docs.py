@@ -23,6 +23,7 @@ from sonde.crawling.progress import STOPS
 from sonde.crawling.settings import Settings
 from sonde.net.exchange import REASONS
 from sonde.sources.social.description import read_description
+from sonde.sources.web.fields import read_rules
 
 DOCS = ROOT / "docs"
 MOST_NOT_RUN = 40
@@ -87,6 +88,9 @@ def test_configurations_can_be_read() -> None:
             values = tomllib.loads(block.text)
             if "posts" in values:  # an API, described
                 read_description(block.text, block.place)
+                continue
+            if all(isinstance(value, dict) for value in values.values()):  # a file of fields
+                read_rules(block.text, block.place)
                 continue
             for name in ("seeds", "source", "options"):
                 values.pop(name, None)
@@ -250,3 +254,16 @@ def test_dots_stand_for_anything() -> None:
     assert matches(["a", "...", "c"], ["a", "c"])
     assert not matches(["a", "c"], ["a", "b", "c"])
     assert not matches(["a ... c"], ["a", "c"])
+
+
+def test_the_tests_that_hold_promises_exist() -> None:
+    page = (DOCS / "concepts" / "security.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", page)
+    assert len(named) > 30
+    for file, name in named:
+        source = (ROOT / file).read_text(encoding="utf-8")
+        assert f"\ndef {name}(" in source, (file, name)
+    promises = [
+        line for line in page.splitlines() if line.startswith("| ") and "promise" not in line
+    ]
+    assert all("::" in line for line in promises)

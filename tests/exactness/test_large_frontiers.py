@@ -113,7 +113,7 @@ def test_picks_survive_failures_and_groups(graph: Graph, spec: str, sparse: bool
     explorer = sonde.Explorer(spec, grouped=True)
     seeds = np.flatnonzero(graph.scores > 0)[:30].tolist()
     explorer.add_seeds([Link(node, group=node % 40) for node in seeds])
-    frontier: Any = explorer._state.model.frontier
+    frontier: Any = explorer._model.frontier
     leaf = frontier.leaves[0]
     if weighed:
         leaf.way, leaf.turn = 2, 1 << 30

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from sonde import kernels
 from sonde.estimators import build_model, estimator_from
+from sonde.estimators.builder import strategy_from
 from sonde.sources.graph import Graph
 from sonde.sources.graph.generate import topical
-from sonde.strategies import strategy_from
 
 LIST, BOXES, ALL = range(3)
 NEVER = 1 << 30

@@ -206,5 +206,5 @@ def test_cash_is_conserved(drawn: tuple[reference.World, list[int]]) -> None:
         explorer.add_seeds(seeds)
         visits = recorded_visits(graph_of(world))
         for _ in walk(explorer, visits):
-            cash: Any = explorer._state.model.signals[0]
+            cash: Any = explorer._model.signals[0]
             assert math.isclose(sum(cash.cash) + cash.virtual, 1.0, abs_tol=1e-12)

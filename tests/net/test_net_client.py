@@ -20,6 +20,7 @@ from sonde.net.client_settings import ClientSettings, user_agent
 from sonde.net.exchange import FetchOutcome, FetchProblem, Limits, Response
 from sonde.net.polite_fetch import PoliteFetch
 from sonde.net.secret import Secret
+from sonde.net.session_cookies import MOST
 
 AGENT = "sonde/test (+http://contact.example)"
 OPEN = ClientSettings(AGENT, allow_private=True)
@@ -317,7 +318,7 @@ def test_bombs_are_cut(coding: str) -> None:
     body = b"\0" * 30_000_000
     for layer in coding.split(", "):
         body = pack(layer, body)
-    began = time.monotonic()
+    began = time.process_time()
     outcome, _ = fetch_from(
         fixed(answer(body, "200 OK", f"Content-Encoding: {coding}")),
         limits=Limits(unpacked=100_000),
@@ -325,7 +326,7 @@ def test_bombs_are_cut(coding: str) -> None:
     response = good(outcome)
     assert len(response.body) == 100_000
     assert response.cut == "size"
-    assert time.monotonic() - began < 3
+    assert time.process_time() - began < 3
 
 
 @pytest.mark.parametrize("coding", ["gzip", "br", "zstd", "compress", "gzip, gzip, gzip"])
@@ -360,7 +361,7 @@ def test_a_connection_that_ends_early_gives_what_came() -> None:
 
 async def dripping(path: str, headers: dict[str, str], writer: asyncio.StreamWriter) -> None:
     writer.write(answer(b"", length=10_000))
-    for _ in range(100):
+    for _ in range(1_000):
         writer.write(b"x")
         await writer.drain()
         await asyncio.sleep(0.05)
@@ -385,9 +386,8 @@ def test_silence_slowness_and_rubbish() -> None:
     assert problem(fetch_from(silent, limits=quick)[0]) == "timeout"
     assert problem(fetch_from(slow_head, limits=quick)[0]) == "timeout"
     assert problem(fetch_from(stalling, limits=quick)[0]) == "timeout"
-    outcome, _ = fetch_from(dripping, limits=quick)
-    assert problem(outcome) == "slow"
-    assert outcome.seconds < 1.5
+    patient = Limits(connect=60, first_byte=60, total=60, min_rate=1_000, grace=0.3)
+    assert problem(fetch_from(dripping, limits=patient)[0]) == "slow"
     assert problem(fetch_from(fixed(b"SSH-2.0-OpenSSH\r\n\r\n"))[0]) == "bad-response"
     assert problem(fetch_from(fixed(b"", close=True))[0]) == "disconnected"
 
@@ -395,15 +395,15 @@ def test_silence_slowness_and_rubbish() -> None:
 def test_what_this_process_was_busy_for_does_not_count_against_a_server() -> None:
     async def body() -> None:
         async with serving(dripping) as server, Client(OPEN) as client:
-            limits = Limits(total=0.6, min_rate=1_000, grace=0.3)
+            limits = Limits(total=6.0, min_rate=1_000, grace=3.0)
             fetching = asyncio.create_task(
                 fetched(client, server.url(), take=Budget(1).take, limits=limits)
             )
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(0.1)  # a busy machine may make more of it
             client.forgive(1.0)
             outcome = await fetching
         assert problem(outcome) == "slow"
-        assert outcome.seconds > 1.3
+        assert outcome.seconds > 4.0
 
     asyncio.run(body())
 
@@ -600,15 +600,45 @@ def test_secrets_go_to_their_host_and_nowhere_else() -> None:
         ClientSettings(AGENT, headers={"X": Secret("x")})  # type: ignore[dict-item]
 
 
-@pytest.mark.parametrize("kept", [False, True])
-def test_cookies_are_kept_only_on_request(kept: bool) -> None:
+@pytest.mark.parametrize(
+    ("sessions", "kept"),
+    [((), False), (("b.example",), False), (("a.example",), True), (("example",), True)],
+)
+def test_cookies_are_kept_for_sessions_alone_and_shown_to_nobody(
+    sessions: tuple[str, ...], kept: bool
+) -> None:
     async def body() -> None:
-        settings = ClientSettings(AGENT, allow_private=True, cookies=kept)
-        handler = fixed(answer(b"ok", "200 OK", "Set-Cookie: a=b; Path=/"))
+        settings = ClientSettings(AGENT, allow_private=True, sessions=frozenset(sessions))
+        handler = fixed(answer(b"ok", "200 OK", "Set-Cookie: a=s3cret; Path=/"))
         async with serving(handler) as server, Client(settings, lookup=local) as client:
             for _ in range(2):
-                good(await fetched(client, server.url("/", "a.example")))
+                response = good(await fetched(client, server.url("/", "a.example")))
+            good(await fetched(client, server.url("/", "b.elsewhere")))
             assert ("cookie" in server.requests[1][1]) is kept
+            assert "cookie" not in server.requests[2][1]
+            (hop,) = response.hops
+            assert (b"s3cret" in hop.response_head) is not kept
+            assert b"s3cret" not in hop.request_head
+
+    run(body())
+
+
+def test_a_server_cannot_fill_the_memory_with_cookies() -> None:
+    async def body() -> None:
+        settings = ClientSettings(AGENT, allow_private=True, sessions=frozenset(["a.example"]))
+        count = 0
+
+        async def one_more(
+            path: str, headers: dict[str, str], writer: asyncio.StreamWriter
+        ) -> None:
+            nonlocal count
+            count += 1
+            writer.write(answer(b"ok", "200 OK", f"Set-Cookie: a{count}=b; Path=/"))
+
+        async with serving(one_more) as server, Client(settings, lookup=local) as client:
+            for _ in range(MOST + 20):
+                good(await fetched(client, server.url("/", "a.example")))
+            assert server.requests[-1][1]["cookie"].count("=") == MOST
 
     run(body())
 
@@ -654,5 +684,65 @@ def test_cancelling_a_fetch_leaves_nothing_open() -> None:
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
+
+    run(body())
+
+
+def test_an_endless_row_of_interim_responses_is_ended() -> None:
+    async def handler(path: str, headers: dict[str, str], writer: asyncio.StreamWriter) -> None:
+        while not writer.is_closing():
+            writer.write(b"HTTP/1.1 100 Continue\r\n\r\n" * 100)
+            await writer.drain()
+
+    async def body() -> None:
+        async with serving(handler) as server, Client(OPEN) as client:
+            got = await fetched(client, server.url())
+            assert isinstance(got, FetchProblem)
+            assert (got.reason, got.requests) == ("bad-response", 1)
+            assert "interim" in got.detail
+
+    run(body())
+
+
+def test_a_few_interim_responses_are_nothing_special() -> None:
+    hints = b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n" * 20
+
+    async def body() -> None:
+        async with (
+            serving(fixed(hints + answer(b"here"))) as server,
+            Client(OPEN) as client,
+        ):
+            for _ in range(3):
+                got = await fetched(client, server.url())
+                assert isinstance(got, Response)
+                assert got.body == b"here"
+
+    run(body())
+
+
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [("10.1.2.3", "blocked-address"), ("169.254.169.254", "blocked-address"), (None, None)],
+)
+def test_a_proxy_is_not_sent_to_names_that_are_private_here(
+    address: str | None, reason: str | None
+) -> None:
+    looked: list[str] = []
+
+    async def lookup(host: str) -> list[str]:
+        looked.append(host)
+        if address is None:  # behind many a proxy nothing has an address but the proxy
+            raise OSError("no such name")
+        return [address]
+
+    async def body() -> None:
+        async with serving(fixed(answer(b"by the proxy"))) as server:
+            settings = ClientSettings(AGENT, proxy=Secret(server.url()))
+            async with Client(settings, lookup=lookup) as client:
+                for _ in range(2):
+                    got = await fetched(client, "http://inside.example/")
+                    assert (got.reason if isinstance(got, FetchProblem) else None) == reason
+            assert len(server.requests) == (2 if reason is None else 0)
+            assert looked == ["inside.example"]
 
     run(body())

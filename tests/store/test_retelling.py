@@ -366,7 +366,7 @@ def test_visits_are_told_in_the_order_of_the_log(tmp_path: Path) -> None:
 def test_a_damaged_log_is_said_to_be_one(tmp_path: Path) -> None:
     made(tmp_path / "run")
     database = sqlite3.connect(tmp_path / "run" / DATABASE)
-    database.execute("DROP TABLE leases")
+    database.execute("ALTER TABLE leases DROP COLUMN chooser")
     database.commit()
     database.close()
     with RunReader(tmp_path / "run") as run, pytest.raises(InputError, match="cannot be read"):

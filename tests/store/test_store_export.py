@@ -19,7 +19,7 @@ from sonde.simulation import simulate
 from sonde.sources.graph import Graph
 from sonde.sources.web.markdown import text_of
 from sonde.store.atomic import new_file, new_folder
-from sonde.store.export import export_graph, export_graphml, export_parquet
+from sonde.store.export import export as exported
 from sonde.store.reader import RunReader
 from sonde.store.warc import WarcWriter
 from sonde.store.warcreader import read_archived
@@ -38,8 +38,7 @@ def rows(path: Path) -> list[dict[str, Any]]:
 
 
 def test_parquet(folder: Path, tmp_path: Path) -> None:
-    with RunReader(folder) as run:
-        export_parquet(run, tmp_path / "out")
+    exported(folder, parquet=tmp_path / "out")
     visits = rows(tmp_path / "out" / "visits.parquet")
     assert [row["url"] for row in visits[:3]] == [url("/"), url("/tides"), url("/tides/gauge")]
     assert sum(row["gain"] for row in visits) == pytest.approx(8.5)
@@ -71,7 +70,7 @@ def test_the_graph_simulates_as_it_was_crawled(tmp_path: Path) -> None:
         crawled = [row[0] for row in run.rows(
             "SELECT url FROM leases JOIN nodes ON nodes.number = node ORDER BY leases.number"
         )]  # fmt: skip
-        export_graph(run, tmp_path / "graph")
+        exported(run, graph=tmp_path / "graph")
     graph = Graph.load(tmp_path / "graph")
     assert graph.node_count == recorder.explorer.driver.known == 8
     again = simulate(graph, seeds=[url("/")], estimator="mab:eps=0.3[n,e,lnh]", budget=7, seed=3)
@@ -82,9 +81,7 @@ def test_the_graph_simulates_as_it_was_crawled(tmp_path: Path) -> None:
 
 def test_the_graph_of_a_run_without_links(tmp_path: Path) -> None:
     make_run(tmp_path / "run", web=Web({"/": (1.0, [])}))
-    with RunReader(tmp_path / "run") as run:
-        export_graph(run, tmp_path / "graph")
-        export_parquet(run, tmp_path / "tables")
+    exported(tmp_path / "run", graph=tmp_path / "graph", parquet=tmp_path / "tables")
     graph = Graph.load(tmp_path / "graph")
     assert (graph.node_count, graph.edge_count) == (1, 0)
 
@@ -96,9 +93,7 @@ def test_a_million_urls_are_not_needed_to_fill_several_batches(
     pages = {"/": (1.0, [(f"/{number}", number / 8) for number in range(60)])}
     pages |= {f"/{number}": (1.0, [("/", 0.5), (f"/{number + 1}", 1.0)]) for number in range(60)}
     make_run(tmp_path / "run", budget=40, web=Web(pages))
-    with RunReader(tmp_path / "run") as run:
-        export_parquet(run, tmp_path / "tables")
-        export_graph(run, tmp_path / "graph")
+    exported(tmp_path / "run", parquet=tmp_path / "tables", graph=tmp_path / "graph")
     assert len(rows(tmp_path / "tables" / "visits.parquet")) == 40
     assert len(rows(tmp_path / "tables" / "links.parquet")) == 60 + 39 * 2
     assert Graph.load(tmp_path / "graph").edge_count == 60 + 39 * 2
@@ -106,8 +101,7 @@ def test_a_million_urls_are_not_needed_to_fill_several_batches(
 
 def test_graphml(folder: Path, tmp_path: Path) -> None:
     networkx = pytest.importorskip("networkx")
-    with RunReader(folder) as run:
-        export_graphml(run, tmp_path / "run.graphml")
+    exported(folder, graphml=tmp_path / "run.graphml")
     graph = networkx.read_graphml(tmp_path / "run.graphml")
     names = {data["url"]: node for node, data in graph.nodes(data=True)}
     assert len(names) == 7
@@ -219,14 +213,15 @@ def test_an_export_that_fails_leaves_nothing(folder: Path, tmp_path: Path) -> No
     )
     recorder.close()
     (tmp_path / "kept.graphml").write_text("what was there before")
-    with RunReader(tmp_path / "run") as run:
-        for target, write in (
-            (tmp_path / "tables", export_parquet),
-            (tmp_path / "graph", export_graph),
-            (tmp_path / "kept.graphml", export_graphml),
-        ):
-            with pytest.raises(InputError, match="damaged: the links of lease 99"):
-                write(run, target)
+    targets: dict[str, str] = {
+        "parquet": "tables",
+        "csv": "tables",
+        "graph": "graph",
+        "graphml": "kept.graphml",
+    }
+    for form, name in targets.items():
+        with pytest.raises(InputError, match="damaged: the links of lease 99"):
+            exported(tmp_path / "run", **{form: tmp_path / name})  # type: ignore[arg-type]
     assert (tmp_path / "kept.graphml").read_text() == "what was there before"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["kept.graphml", "run"]
 
@@ -235,10 +230,9 @@ def test_what_is_there_is_not_mixed_with_what_is_new(folder: Path, tmp_path: Pat
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").write_text("mine")
     (tmp_path / "empty").mkdir()
-    with RunReader(folder) as run:
-        with pytest.raises(InputError, match="already there"):
-            export_graph(run, tmp_path / "full")
-        export_graph(run, tmp_path / "empty")
+    with pytest.raises(InputError, match="already there"):
+        exported(folder, graph=tmp_path / "full")
+    exported(folder, graph=tmp_path / "empty")
     assert [path.name for path in (tmp_path / "full").iterdir()] == ["file"]
     assert Graph.load(tmp_path / "empty").node_count == 7
 

@@ -172,10 +172,13 @@ def test_a_known_place_makes_no_difference(
     data = path.read_bytes()
     length = round(share * len(data))
     path.write_bytes(data[:length])
-    with WarcWriter(folder, since=str(RecordPlace(path.name, ends[since]))):
+    with WarcWriter(folder, since=str(RecordPlace(path.name, ends[since]))) as writer:
         pass
     sound = max(end for end in ends if end <= length)
-    if sound == 0:  # not even the warcinfo: it is written anew
+    if length <= ends[since]:  # a record that the database knows is not there: another file
+        assert "not the file that was written" in writer.report
+        assert path.read_bytes() == data[:length]
+    elif sound == 0:  # not even the warcinfo: it is written anew
         assert records(path)[0][0] == "warcinfo"
     else:
         assert path.read_bytes() == data[:sound]

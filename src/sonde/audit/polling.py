@@ -111,6 +111,7 @@ async def polled(
             budget=budget,
             pages=False,
             text=False,
+            sitemaps="no",  # what is measured is how pages link
             **settings,
         )
         begun(crawl)

@@ -24,8 +24,7 @@ from sonde.errors import GraphError
 from sonde.protocols import Floats
 from sonde.sources.graph.folder import open_folder
 from sonde.sources.graph.names import names_of
-from sonde.sources.graph.rows import EDGE_NAMES, NODE_NAMES, checked_rows, name_type
-from sonde.sources.graph.table import Table
+from sonde.sources.graph.table import EDGE_NAMES, NODE_NAMES, Table, checked_rows, name_type
 
 Integers = npt.NDArray[np.int32]
 

@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 
 from sonde import __version__
 from sonde.errors import InputError, SondeError
+from sonde.whole_text import is_whole
 
 COMMANDS = {
     "crawl": "crawl the Web for a topic under a budget",
@@ -32,6 +33,8 @@ COMMANDS = {
     "explain": "say why a page was fetched, or why not",
     "export": "write a run for other programs",
     "forget": "remove a node from a run",
+    "mcp": "offer crawls to an agent as tools, under a cap",
+    "api": "offer crawls to other programs over HTTP, under a cap",
     "audit": "say how well organised sites are for focused crawling",
     "simulate": "crawl a recorded graph",
     "seeds": "choose where to start a crawl of a known graph",
@@ -127,6 +130,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # What a terminal has no letters for is written as an escape, as on standard error.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
+        for word in words:
+            if not is_whole(word):
+                raise InputError(f"an argument is not text in UTF-8: {os.fsencode(word)!r:.200}")
         args = _parsed(words)
         status: int = args.run(args)
         sys.stdout.flush()

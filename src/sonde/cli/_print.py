@@ -11,17 +11,36 @@ from collections.abc import Sequence
 
 
 def harmless(text: str, width: int | None = None) -> str:
-    """The text in one line, what cannot be seen written as an escape, at most so wide."""
+    """The text in one line, what cannot be seen written as an escape, at most so wide. Joiners stay
+    where they join: words of Persian or Hindi are spelt with them, and so are emoji."""
     if not text.isprintable():
-        text = "".join(map(_seen, text))
+        around = f" {text} "
+        text = "".join(
+            letter
+            if letter in _JOINERS and _joins(around[place], around[place + 2])
+            else _seen(letter)
+            for place, letter in enumerate(text)
+        )
     if width is not None and len(text) > width:
         text = text[: width - 1] + "…"
     return text
 
 
+_JOINERS = "\u200c\u200d"
+_SOFT = "\u00ad"  # a place for a hyphen
+
+
+def _joins(before: str, after: str) -> bool:
+    """Whether a joiner between the two is part of how something is written: never in ASCII, where
+    it could only hide."""
+    return before > "\u02ff" and after > "\u02ff" and before.isprintable() and after.isprintable()
+
+
 def _seen(character: str) -> str:
     if character.isprintable():
         return character
+    if character == _SOFT:
+        return ""
     if character.isspace() and character not in "\x1c\x1d\x1e\x1f\x85\u2028\u2029\r\n\t\v\f":
         return " "  # a space of another width
     return character.encode("unicode_escape").decode("ascii")

@@ -4,6 +4,7 @@ examples:
   sonde crawl https://a.example https://b.example/docs --topic "sea level" --budget 500 -o run/
   sonde crawl --config crawl.toml -o run/
   sonde crawl - --topic "tide gauge" --budget 500 -o run/ < seeds.tsv
+  sonde crawl https://a.example --question "how is sea level measured?" --budget 500 -o run/
   sonde crawl run/ --resume --budget +500
   sonde crawl https://a.example --topic "tide gauge" --requests 300 --per 15m --for 7d -o run/
   sonde crawl SOURCE:PLACE NODE NODE --option NAME=VALUE --topic "tide gauge" --budget 500 -o run/
@@ -36,6 +37,8 @@ from sonde.sources.kind import Kind
 from sonde.sources.kinds import chosen, kind_named
 from sonde.sources.options import as_data, texts_to_data
 from sonde.store import summary
+from sonde.store.atomic import new_file
+from sonde.store.passages import written
 from sonde.store.reader import DATABASE, RunReader
 
 _TICK = 0.25
@@ -109,6 +112,8 @@ def _spelling(setting: Field[Any], declared: Setting) -> dict[str, Any]:
 
 def run(args: argparse.Namespace) -> int:
     """Crawl, or say what would be done."""
+    if args.skip == ["list"]:
+        return _list_presets()
     given = {name: value for name in SETTINGS if (value := getattr(args, name, None)) is not None}
     given |= _harvest(args.stop_when_harvest_below)
     seeds = _lines() if args.seeds == ["-"] else list(args.seeds)
@@ -160,7 +165,10 @@ def _drive(crawl: Crawl, display: Display, folder: str, *, as_json: bool) -> int
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
     if not as_json:
-        _print_best(result)
+        session = crawl.session
+        _print_best(result, session is not None and len(session.settings.languages) > 1)
+    if crawl.session is not None and crawl.session.settings.question is not None:
+        _write_passages(result, Path(folder))
     return _say_end(result, folder, None if crawl.session is None else crawl.session.request.kind)
 
 
@@ -176,6 +184,16 @@ async def _watched(crawl: Crawl, display: Display) -> CrawlResult:
         if crawl.session is not None and crawl.session.notice:
             print(harmless(crawl.session.notice), file=sys.stderr)
         return result
+
+
+def _list_presets() -> int:
+    """What --skip can name, and the patterns behind each name."""
+    from sonde.sources.web.rules import PRESETS
+
+    for name, preset in PRESETS.items():
+        print(f"{name}: {preset.summary}")
+        print("  " + "  ".join(preset.patterns))
+    return 0
 
 
 def _lines() -> list[str]:
@@ -243,12 +261,25 @@ def _print_limits(budget: dict[str, Any]) -> None:
 # -- when it has ended -----------------------------------------------------------------------------
 
 
-def _print_best(result: CrawlResult) -> None:
+def _print_best(result: CrawlResult, translations: bool) -> None:
     """The best pages that score, a line each."""
-    for page in result.best(10):
+    for page in result.best(10, translations=translations):
         if page["score"] > 0:
             title = harmless(page["title"], 60)
             print(f"{page['score']:.3f}\t{harmless(page['node'])}\t{title}")
+
+
+def _write_passages(result: CrawlResult, folder: Path) -> None:
+    """Leave the answer to the question in the run folder."""
+    found = result.answer()
+    path = folder / "passages.md"
+    stopped = STOPS.get(result.stop_reason, result.stop_reason)
+    with new_file(path) as partial:
+        partial.write_text(written(found, path, stopped), encoding="utf-8")
+    _say(
+        f"wrote {len(found.passages):,} passages of {len(found.sources):,} pages, about"
+        f" {found.used:,} of {found.tokens:,} tokens, to {harmless(str(path))}"
+    )
 
 
 def _say_end(result: CrawlResult, folder: str, kind: Kind[Any] | None) -> int:
@@ -262,7 +293,7 @@ def _say_end(result: CrawlResult, folder: str, kind: Kind[Any] | None) -> int:
     if not result.visits:
         _say_why(Path(folder), {} if kind is None else kind.reasons)
     elif not result.total:
-        _say(f"none of these {nouns[1]} scores: does the topic say it in their words?")
+        _say_why_none_scores(Path(folder), nouns[1])
     _say_needs(Path(folder))
     if result.stop_reason == "frontier":
         return 0 if result.visits else 1
@@ -294,6 +325,18 @@ def _say_why(folder: Path, meanings: Mapping[str, str]) -> None:
     for reason, hint in _HINTS.items():
         if reason in reasons or reason in closed.values():
             _say(hint)
+
+
+def _say_why_none_scores(folder: Path, several: str) -> None:
+    """A page that asks not to be indexed scores nothing, whatever the topic."""
+    with RunReader(folder) as reader:
+        unindexed, visits = summary.flags(reader).get("noindex", 0), summary.totals(reader).visits
+    if unindexed:
+        ask = "asks" if unindexed == 1 else "ask"
+        _say(f"{unindexed:,} of {visits:,} {several} {ask} not to be indexed, and score nothing")
+    if unindexed < visits:
+        other = "others" if unindexed else several
+        _say(f"none of these {other} scores: does the topic say it in their words?")
 
 
 def _say(line: str) -> None:

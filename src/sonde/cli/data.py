@@ -117,7 +117,7 @@ def run_build(args: argparse.Namespace) -> int:
 
     kinds:
       mediawiki  an XML export or dump (.xml, .bz2, .zst, ...): a node a page, an edge a wikilink
-      html       a folder, tar archive, WARC or WACZ file of pages: an edge a hyperlink
+      html       a folder, tar archive, WARC or WACZ file of pages, or a run: an edge a hyperlink
       posts      messages (TSV, CSV, JSON lines, SNAP T/U/W): a node an account, an edge a mention
       edges      an edge list: scores from a column, from in-degree, or drawn from a seed
 

@@ -25,8 +25,11 @@ from sonde.store.summary import RANKED
 
 _REASONS = {
     "budget": "no budget was left for it",
+    "crashed": "the crawl came to an unclean end whenever it was being asked for",
     "forgotten": "removed from this run by sonde forget",
     "interrupted": "the crawl was stopped while it was being asked for",
+    "scorer": "the scorer took too long for it, or too much memory, and was stopped",
+    "unstorable": "what its source said of it is nothing that a run can keep",
 }
 """What the reasons of the crawl itself mean; those of its source are the kind's."""
 
@@ -92,7 +95,8 @@ def _print(
     if found.first_seen_on is not None:
         print(f"first seen on {harmless(found.first_seen_on)}")
     elif found.number is not None:
-        print("a seed")
+        named = found.url in (reader.meta("config") or {}).get("seeds", ())
+        print("a seed" if named else "linked by no page: tried when nothing else was left")
     for source in found.redirected_from:
         print(f"{harmless(source)} redirects to it")
     if found.page is not None:
@@ -161,6 +165,8 @@ def _verdict(reader: RunReader, found: Trace, moments: list[Moment]) -> str:
 
 
 def _meaning(reader: RunReader, reason: str) -> str:
+    """What a reason means; what stands behind its colon says which of several it was."""
+    reason = reason.partition(":")[0]
     if not reason or reason in _REASONS:
         return _REASONS.get(reason, "")
     try:

@@ -28,6 +28,9 @@ _CHART = 40
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run_folder", metavar="run", type=Path, help="a run folder")
     parser.add_argument("--top", type=_count, default=10, help="best pages (default: %(default)s)")
+    parser.add_argument(
+        "--translations", action="store_true", help="best pages in all their languages"
+    )
     parser.add_argument("--hosts", type=_count, default=10, help="hosts (default: %(default)s)")
     parser.add_argument(
         "--threshold",
@@ -44,13 +47,15 @@ def run(args: argparse.Namespace) -> int:
     checked_threshold(args.threshold)
     with RunReader(args.run_folder) as reader:
         if args.json:
-            print(json.dumps(as_json(reader, args.top, args.threshold)))
+            print(json.dumps(as_json(reader, args.top, args.threshold, args.translations)))
         else:
-            _print(reader, args.top, args.hosts, args.threshold)
+            _print(reader, args.top, args.hosts, args.threshold, args.translations)
     return 0
 
 
-def as_json(reader: RunReader, top: int, threshold: float = 0.0) -> dict[str, Any]:
+def as_json(
+    reader: RunReader, top: int, threshold: float = 0.0, translations: bool = False
+) -> dict[str, Any]:
     """The object that ``--json`` prints; all hosts are in it."""
     merit = summary.merit(reader, threshold)
     return {
@@ -60,12 +65,15 @@ def as_json(reader: RunReader, top: int, threshold: float = 0.0) -> dict[str, An
         "source": (reader.meta("config") or {}).get("source", "web"),
         "facts": reader.meta("facts") or {},
         **asdict(summary.totals(reader)),
-        "best": [asdict(page) for page in summary.best_pages(reader, top)],
+        "best": [
+            asdict(page) for page in summary.best_pages(reader, top, translations=translations)
+        ],
         "spend": [asdict(reason) for reason in summary.reasons(reader)],
         "hosts": [asdict(host) for host in summary.hosts(reader)],
         "robots_unreachable": summary.unreachable(reader),
         "refused_by_reason": summary.refusals(reader),
         "flags": summary.flags(reader),
+        "records": summary.records(reader),
         "ranks": asdict(summary.ranks(reader)),
         "threshold": threshold,
         "merit": None if merit is None else asdict(merit),
@@ -73,7 +81,9 @@ def as_json(reader: RunReader, top: int, threshold: float = 0.0) -> dict[str, An
     }
 
 
-def _print(reader: RunReader, top: int, most_hosts: int, threshold: float) -> None:
+def _print(
+    reader: RunReader, top: int, most_hosts: int, threshold: float, translations: bool
+) -> None:
     totals = summary.totals(reader)
     stop = harmless(reader.stop or "")
     meaning = STOPS.get(stop, stop) or "not finished"
@@ -103,7 +113,7 @@ def _print(reader: RunReader, top: int, most_hosts: int, threshold: float) -> No
             f" {merit.efficiency:.3f} (of the same visits best first), GPR {merit.gpr:.3f}"
         )
     _print_ranks(reader)
-    best = summary.best_pages(reader, top)
+    best = summary.best_pages(reader, top, translations=translations)
     if best:
         several = nouns_of(reader)[1]
         print(f"\nbest {several}")
@@ -133,6 +143,7 @@ def _print(reader: RunReader, top: int, most_hosts: int, threshold: float) -> No
     for title, counts in (
         (f"{_nodes(reader)} not taken", summary.refusals(reader)),
         ("pages marked", summary.flags(reader)),
+        ("records", summary.records(reader)),
     ):
         if counts:
             print(f"\n{title}: " + ", ".join(f"{harmless(k)} {v:,}" for k, v in counts.items()))

@@ -11,6 +11,7 @@ import asyncio
 import gc
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Unpack
@@ -21,7 +22,7 @@ from sonde.crawling.progress import Progress, Settled, Stopped
 from sonde.crawling.result import CrawlResult
 from sonde.crawling.settings import CrawlSettings, ResumeSettings
 from sonde.crawling.setup import Session, new_run, resumed_run
-from sonde.errors import StoreError
+from sonde.errors import InputError, StoreError
 from sonde.protocols import Source
 
 _NEW_OBJECTS = 20_000
@@ -129,7 +130,10 @@ class Crawl:
                 session.hooks,
                 session.meter,
                 concurrency=session.settings.concurrency,
+                careful=run.unclean,
+                patience=float(session.settings.patience),
                 harvest_below=session.settings.harvest_below,
+                saturation=session.saturation,
                 on_settled=self._heard,
             )
             session.connect(driver.wake)
@@ -149,6 +153,7 @@ class Crawl:
             failed = error
             raise
         finally:
+            getattr(session.request.scorer, "close", _nothing)()
             await session.hooks.close()
             if isinstance(failed, StoreError):
                 run.abandon()
@@ -178,6 +183,11 @@ class Crawl:
                     await task
 
     def __iter__(self) -> Iterator[Settled]:
+        if _loop_runs():
+            raise InputError(
+                "an event loop is running here (a notebook has one): write 'async for visit in"
+                " crawl', or 'await crawl.run()'"
+            )
         visits = self.__aiter__()
         with self._own_loop() as loop:
             while True:
@@ -187,9 +197,31 @@ class Crawl:
                     break
 
     def run_to_end(self) -> CrawlResult:
-        """Run to the end, from a program that has no event loop."""
+        """Run to the end. Where an event loop is running already (in a notebook) it runs in a
+        thread with a loop of its own, and this one waits for it."""
+        if _loop_runs():
+            return self._run_beside()
         with self._own_loop() as loop:
             return loop.run_until_complete(self.run())
+
+    def _run_beside(self) -> CrawlResult:
+        """Run in another thread; Ctrl-C here is ``cut()`` there."""
+        loops: list[asyncio.AbstractEventLoop] = []
+
+        def run() -> CrawlResult:
+            with self._own_loop() as loop:
+                loops.append(loop)
+                return loop.run_until_complete(self.run())
+
+        with ThreadPoolExecutor(1, thread_name_prefix="sonde-crawl") as thread:
+            ended = thread.submit(run)
+            try:
+                return ended.result()
+            except KeyboardInterrupt:
+                for loop in loops:
+                    with suppress(RuntimeError):  # it has just ended
+                        loop.call_soon_threadsafe(self.cut)
+                raise
 
     @contextmanager
     def _own_loop(self) -> Iterator[asyncio.AbstractEventLoop]:
@@ -206,6 +238,19 @@ class Crawl:
                 loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
             loop.run_until_complete(loop.shutdown_asyncgens())
             loop.close()
+
+
+def _loop_runs() -> bool:
+    """Whether an event loop is running in this thread."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _nothing() -> None:
+    """What a scorer does to close that holds nothing open."""
 
 
 def new_loop() -> asyncio.AbstractEventLoop:

@@ -24,6 +24,7 @@ from sonde.crawling.settings import Settings, spelt_out
 from sonde.crawling.setup import raised
 from sonde.errors import InputError
 from sonde.estimators import Estimator
+from sonde.estimators.builder import Strategy
 from sonde.protocols import DROPPED, VISITED, WAITING, CustomEstimator, Objective, Source
 from sonde.records import Failure, Lease, Link, Outcome, Skip, Spend
 from sonde.sources.context import SourceContext
@@ -31,7 +32,6 @@ from sonde.sources.facts import PageFacts, PageVisit
 from sonde.sources.kind import Kind, NoOptions
 from sonde.store.forgetting import PREFIX, Forgotten
 from sonde.store.run import Run
-from sonde.strategies import Strategy
 
 
 class InterviewSettings(TypedDict, total=False):

@@ -59,7 +59,7 @@ class RunKeeper:
         for (
             url,
             lease,
-            final_url,
+            final,
             status,
             mark,
             canonical,
@@ -70,9 +70,7 @@ class RunKeeper:
         ) in self._run.database.execute(_PAGES):
             fresh = json.loads(data).get("fresh", True) if data else True
             mark &= 0xFFFFFFFFFFFFFFFF
-            yield KeptPage(
-                url, lease, final_url, status, mark, canonical, flags, score, fresh, warc
-            )
+            yield KeptPage(url, lease, final, status, mark, canonical, flags, score, fresh, warc)
 
     def text(self, lease: int) -> str | None:
         row = self._run.database.execute(

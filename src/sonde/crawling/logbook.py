@@ -22,7 +22,7 @@ from sonde.errors import InputError
 from sonde.explorer import Explorer
 from sonde.protocols import DROPPED, LEASED, VISITED, WAITING
 from sonde.records import Failure, Group, Lease, Link, LinkColumns, Node, Outcome, Spend, Visit
-from sonde.sources.facts import Correction, PageFacts, PageVisit
+from sonde.sources.facts import Correction, PageFacts, PageVisit, Record
 from sonde.store.log import (
     Arrays,
     facts_from_array,
@@ -36,9 +36,11 @@ from sonde.store.log import (
     units_of,
 )
 from sonde.store.run import Run
+from sonde.whole_text import is_whole
 
 _MOST_DEEP = 65_535
 _NOWHERE = (None, None)
+_LONGEST_ID = 2_000
 
 CHECKPOINT_EVERY = 5_000
 """Visits between two checkpoints: telling that many takes a good part of a second."""
@@ -100,6 +102,8 @@ class Logbook:
         for node, group in seeds:
             if not isinstance(node, str):
                 raise InputError(f"a run keeps nodes as text; {node!r} is not")
+            if not is_whole(node):
+                raise InputError(f"a node's name is text in Unicode; {node!r:.200} is not")
             if self.driver.number_of(node) is not None:
                 continue
             number = self.driver.known
@@ -290,6 +294,8 @@ class Logbook:
             data["fresh"] = False
         if visit.records:
             data["records"] = list(visit.records)
+        if isinstance(visit, PageVisit) and visit.found:
+            self.journal.extend("records", [_row(lease, record) for record in visit.found])
         targets, scores = self._links(lease, number, links, 0 if facts.level else 1)
         mark = facts.fingerprint
         self.journal.add(
@@ -448,6 +454,13 @@ class Logbook:
             now = set() if self._ready is None else self._ready
             now |= {names[place] for place in data.get("on", ())}
             self._ready = now - {names[place] for place in data.get("off", ())}
+
+
+def _row(lease: Lease, record: Record) -> tuple[str | int, ...]:
+    """A record as its table has it."""
+    fields = json.dumps(dict(record.fields), ensure_ascii=False, default=str)
+    source, name, title = record.source, record.id[:_LONGEST_ID], record.title[:500]
+    return source, name, lease.number, record.url, title, record.text, fields
 
 
 class LogbookView:

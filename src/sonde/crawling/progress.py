@@ -6,20 +6,29 @@ from __future__ import annotations
 import heapq
 import time
 from collections import deque
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
 
 from sonde.crawling.retelling import Entry, Nodes
 from sonde.explorer import Explorer
 from sonde.records import Failure, Node, Skip, Visit
 from sonde.store.log import Arrays, facts_from_array, facts_to_array
 
+if TYPE_CHECKING:
+    from sonde.store.page_content import PageContent
+
+
+def _plain(event: Settled | Progress, without: str) -> dict[str, Any]:
+    """The fields of an event but one."""
+    names = (each.name for each in fields(event))
+    return {name: getattr(event, name) for name in names if name != without}
+
 
 @dataclass(frozen=True, slots=True)
 class Settled:
     """A lease was settled: ``outcome`` is visit, failure, skip or interrupt.
 
-    ``predicted`` is as of the time of asking.
+    ``predicted`` is as of the time of asking. What the page said is read when it is asked for.
     """
 
     lease: int
@@ -38,10 +47,26 @@ class Settled:
     url: str = ""  # after redirects
     title: str = ""
     flags: str = ""
+    content: PageContent | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def text(self) -> str | None:
+        """The text of the page, without navigation; ``None`` where the run keeps none."""
+        return None if self.content is None else self.content.text
+
+    @property
+    def markdown(self) -> str | None:
+        """The same as Markdown; ``None`` where the run keeps no pages."""
+        return None if self.content is None else self.content.markdown
+
+    @property
+    def html(self) -> str | None:
+        """The body as it came, decoded; ``None`` where the run keeps no pages."""
+        return None if self.content is None else self.content.html
 
     def as_json(self) -> dict[str, Any]:
-        """For ``--json``."""
-        return {"event": self.outcome, **asdict(self)}
+        """For ``--json``: all but what the page said."""
+        return {"event": self.outcome, **_plain(self, "content")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +109,7 @@ class Progress:
 
     def as_json(self) -> dict[str, Any]:
         """For ``--json``."""
-        told = asdict(self)
-        del told["best"]
+        told = _plain(self, "best")
         return {"event": "progress", "harvest": self.harvest, "eta": self.eta, **told}
 
 
@@ -110,6 +134,7 @@ STOPS = {
     "host-budget": "every host that is left has used up its own budget",
     "crawl-delay": "every host that is left asks for longer pauses than --longest-delay",
     "harvest": "the harvest fell below the limit",
+    "saturated": "new pages add next to nothing to what is known",
     "interrupted": "stopped by the user; what was in flight was finished",
     "cut": "stopped by the user at once",
 }

@@ -224,17 +224,18 @@ class _Told:
 
     def __init__(self, explorer: Explorer) -> None:
         self._explorer = explorer
+        self._driver = explorer.driver
 
     def capture(self) -> Arrays | None:
-        arrays = self._explorer.driver.capture()
+        arrays = self._driver.capture()
         if arrays is None:
             return None
-        return {**arrays, "budget": facts_to_array(asdict(self._explorer.driver.account.budget))}
+        return {**arrays, "budget": facts_to_array(asdict(self._driver.account.budget))}
 
     def restore(self, arrays: Arrays, nodes: Nodes) -> bool:
-        if not self._explorer.driver.restore(arrays, nodes.names):
+        if not self._driver.restore(arrays, nodes.names):
             return False
-        self._explorer.driver.account.budget = Budget(**facts_from_array(arrays["budget"]))
+        self._driver.account.budget = Budget(**facts_from_array(arrays["budget"]))
         return True
 
     def hear(self, entry: Entry) -> None:
@@ -242,23 +243,23 @@ class _Told:
         if entry.kind == "seed":
             explorer.add_seeds([Link(entry.node, group=entry.group)])
         elif entry.kind == "budget":
-            explorer.driver.account.budget = Budget(**data)
+            self._driver.account.budget = Budget(**data)
         elif entry.kind == "correct":
-            explorer.driver.correct(entry.node, data["told"], data["score"])
-        elif entry.kind in ("time", "lost"):
+            self._driver.correct(entry.node, data["told"], data["score"])
+        elif entry.kind in ("time", "lost", "aside"):
             explorer.spend(spend_of(data))
         elif lease is not None:
             if entry.kind == "lease":
-                explorer.driver.relet(lease, spend_of(data.get("hold")))
+                self._driver.relet(lease, spend_of(data.get("hold")))
             elif entry.kind == "extend":
                 explorer.extend(lease, spend_of(data))
             elif entry.outcome is not None:
                 for trip in data.get("rtt", ()):
                     group, micros = (entry.group, trip) if isinstance(trip, int) else trip
-                    explorer.driver.clock(group, micros / 1e6)
+                    self._driver.clock(group, micros / 1e6)
                 explorer.tell(lease, entry.outcome)
         if "dice" in data:
-            explorer.driver.dice = tuple(data["dice"])
+            self._driver.dice = tuple(data["dice"])
 
 
 class Parts:

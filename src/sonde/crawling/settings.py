@@ -5,8 +5,9 @@ that is said of it (its option on the command line, its bounds, whether it may c
 ``CrawlSettings`` has the same names and types for calls, so that a type checker sees them.
 
 A run keeps settings as plain data. An object (an estimator, a scorer) is kept as what it calls
-itself, and is given again on resume. Secrets are not among them: ``headers``, ``cookies``, ``auth``
-and ``proxy`` may say where a secret comes from (``env:NAME`` or ``file:PATH``); that alone is kept.
+itself, and is given again on resume. Secrets are not among them: ``headers``, ``cookies``,
+``auth``, ``login`` and ``proxy`` may say where a secret comes from (``env:NAME`` or ``file:PATH``);
+that alone is kept.
 """
 
 # ruff: noqa: RUF009 (a declaration is a call that makes a field)
@@ -25,12 +26,14 @@ from sonde.budgets import Budget, planned_requests
 from sonde.durations import seconds_from
 from sonde.errors import InputError
 from sonde.estimators import DEFAULT, Estimator
+from sonde.estimators.builder import Strategy
 from sonde.net.exchange import Limits
 from sonde.protocols import CustomEstimator, Objective
 from sonde.scorers.document import Scorer
-from sonde.sources.context import REACHES
-from sonde.sources.options import as_data, read_options
-from sonde.strategies import Strategy
+from sonde.scorers.limits import SECONDS
+from sonde.scorers.question import Question
+from sonde.sources.context import REACHES, RECORD_KINDS, SITEMAPS
+from sonde.sources.options import as_data, read_options, text_of_file
 
 HEAD = 32_768
 """The longest line of a response head; a whole head may have eight times that."""
@@ -69,6 +72,8 @@ class Setting:
     """Whether a text such as ``15m`` stands for seconds."""
     spelt: str = ""
     """What it is also called in a file."""
+    file: bool = False
+    """Whether it names a file, whose text the run keeps in its place."""
 
 
 def _setting(
@@ -98,8 +103,27 @@ class Settings:
     """All that a crawl can be told. Times are seconds or texts such as ``15m``."""
 
     topic: str | None = _setting(None, _BRING, "phrases separated by commas")
+    question: str | None = _setting(
+        None,
+        _BRING,
+        "bring what answers it, stop when new pages add nothing, write cited passages",
+        "TEXT",
+    )
+    tokens: int = _setting(
+        20_000, _BRING, "with --question: of all passages", "N", changeable=True, least=100
+    )
     scorer: str | Scorer | Callable[[Any], Any] | None = _setting(
         None, _BRING, "keywords, bm25, regex:PATTERN, ...", "SPEC", objects=True
+    )
+    scorer_seconds: float | str = _setting(
+        SECONDS,
+        _BRING,
+        "that a python: or regex: scorer may take for a page, in a process of its own;"
+        " 0: in this process, without a limit",
+        "T",
+        changeable=True,
+        duration=True,
+        least=0,
     )
     allow_pickle: bool = _setting(False, _BRING, "load a classifier from a pickle: runs its code")
     estimator: str | Estimator | CustomEstimator = _setting(
@@ -140,6 +164,19 @@ class Settings:
         (), _WHERE, "a domain, with all its hosts", "DOMAIN", flag="--domain", spelt="domain"
     )
     prefixes: tuple[str, ...] = _setting((), _WHERE, "all under a URL", "URL", flag="--prefix")
+    include: tuple[str, ...] = _setting(
+        (), _WHERE, "only URLs that fit: a glob, ?PARAMETER=VALUE or re:EXPRESSION", "PATTERN"
+    )
+    exclude: tuple[str, ...] = _setting((), _WHERE, "no URLs that fit", "PATTERN")
+    skip: tuple[str, ...] = _setting(
+        (), _WHERE, "a preset of URLs to exclude; --skip list names them", "PRESET"
+    )
+    sitemaps: str = _setting(
+        "auto",
+        _WHERE,
+        "auto: read sitemaps and feeds that sites name, as choices among others",
+        choices=SITEMAPS,
+    )
     languages: tuple[str, ...] = _setting(
         (), _WHERE, "of pages", "CODE", flag="--language", spelt="language", form=_LANGUAGE
     )
@@ -154,6 +191,15 @@ class Settings:
     delay: float = _setting(1.0, _HOW, "between requests to a host", "S", changeable=True, least=0)
     longest_delay: float | str = _setting(
         60.0, _HOW, "hosts that ask for more are put off", "T", changeable=True, duration=True
+    )
+    patience: float | str = _setting(
+        5.0,
+        _HOW,
+        "wait for a better host than is ready",
+        "T",
+        changeable=True,
+        duration=True,
+        least=0,
     )
     concurrency: int = _setting(
         32, _HOW, "requests in flight at most", "N", changeable=True, least=1, **_ENGINE
@@ -172,6 +218,9 @@ class Settings:
     )
     cookies: tuple[str, ...] = _setting(
         (), _HOW, "to send", "HOST NAME=SECRET", flag="--cookie", **_CLIENT
+    )
+    login: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = _setting(
+        None, _HOW, flag=None, changeable=True
     )
     auth: tuple[str, ...] = _setting((), _HOW, "a login", "HOST USER:SECRET", **_CLIENT)
     proxy: str | None = _setting(None, _HOW, "to fetch through", "URL", **_CLIENT)
@@ -195,6 +244,20 @@ class Settings:
 
     pages: bool = _setting(True, _KEEP, "keep no WARC files", flag="--no-pages")
     text: bool = _setting(True, _KEEP, "keep no text of pages", flag="--no-text")
+    records: tuple[str, ...] = _setting(
+        (),
+        _KEEP,
+        f"collect structured data of pages: {', '.join(RECORD_KINDS)} or all",
+        "KIND",
+        form=(f"{'|'.join(RECORD_KINDS)}|all", f"{', '.join(RECORD_KINDS)} or all"),
+    )
+    fields: str | None = _setting(
+        None,
+        _KEEP,
+        "collect the records that this file describes by CSS selectors",
+        "TOML",
+        file=True,
+    )
     pseudonymise: str | None = _setting(
         None,
         _KEEP,
@@ -209,7 +272,8 @@ class Settings:
         for name, declared in SETTINGS.items():
             value = getattr(self, name)
             if declared.duration and isinstance(value, str):
-                object.__setattr__(self, name, seconds_from(value))
+                value = seconds_from(value)
+                object.__setattr__(self, name, value)
             least = declared.least
             if least is not None and value is not None and not least <= value < math.inf:
                 raise InputError(f"{name} must be {least:g} or more, not {value}")
@@ -267,6 +331,15 @@ class Settings:
         return budget
 
     @property
+    def record_kinds(self) -> tuple[str, ...]:
+        """The kinds of structured data to collect: those that were named, and all where records
+        are what counts and nobody says which."""
+        counted = self.objective == "distinct" and self.question is None
+        if "all" in self.records or (counted and not self.records and self.fields is None):
+            return RECORD_KINDS
+        return self.records
+
+    @property
     def fetch_limits(self) -> Limits:
         """The bounds of one fetch."""
         return Limits(
@@ -297,11 +370,13 @@ class ResumeSettings(TypedDict, total=False):
     """What a call may say on resume: what no decision rests on, and objects."""
 
     scorer: str | Scorer | Callable[[Any], Any] | None
+    scorer_seconds: float | str
     estimator: str | Estimator | CustomEstimator
     strategy: str | Strategy
     objective: str | Objective
     delay: float
     longest_delay: float | str
+    patience: float | str
     concurrency: int
     per_host: int
     retries: int
@@ -310,10 +385,12 @@ class ResumeSettings(TypedDict, total=False):
     user_agent: str | None
     headers: Sequence[str]
     cookies: Sequence[str]
+    login: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
     auth: Sequence[str]
     proxy: str | None
     ca_file: str | None
     allow_private: bool
+    tokens: int
     render: str
     browser: str
     lookup: Callable[..., Any] | None
@@ -324,6 +401,7 @@ class CrawlSettings(ResumeSettings, total=False):
     """What a call may say for a new crawl: every setting, a budget also as a ``Budget``."""
 
     topic: str | None
+    question: str | None
     allow_pickle: bool
     seed: int
     budget: int | Budget | None
@@ -341,6 +419,10 @@ class CrawlSettings(ResumeSettings, total=False):
     hosts: Sequence[str]
     domains: Sequence[str]
     prefixes: Sequence[str]
+    include: Sequence[str]
+    exclude: Sequence[str]
+    skip: Sequence[str]
+    sitemaps: str
     languages: Sequence[str]
     types: Sequence[str]
     depth: int | None
@@ -349,6 +431,8 @@ class CrawlSettings(ResumeSettings, total=False):
     max_size: int
     pages: bool
     text: bool
+    records: Sequence[str]
+    fields: str | None
 
 
 _Kept = TypeVar("_Kept")
@@ -362,6 +446,37 @@ def kept_fields(cls: type[_Kept], values: Mapping[str, Any]) -> _Kept:
             for name, value in values.items()
         }
     )
+
+
+def with_files(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings with the texts of files in the place of their names."""
+    return {
+        name: text_of_file(value)
+        if name in SETTINGS and SETTINGS[name].file and "\n" not in str(value)
+        else value
+        for name, value in told.items()
+    }
+
+
+def for_question(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as a question wants them: its words are the topic, unless there is one, and what
+    counts are facts that nobody has said before."""
+    if not told.get("question"):
+        if "tokens" in told:
+            raise InputError("tokens are those of the passages that answer a question: give one")
+        return dict(told)
+    if "objective" in told:
+        raise InputError("a question has an objective of its own: leave out objective")
+    if told.get("text") is False:
+        raise InputError("passages that answer a question are made of texts: leave out --no-text")
+    asked = Question(str(told["question"]))
+    default = {} if "scorer" in told or "topic" in told else {"scorer": "bm25"}
+    topic = (
+        {}
+        if "topic" in told or not isinstance(told.get("scorer", ""), str)
+        else {"topic": asked.topic}
+    )
+    return {**default, **topic, **told, "objective": "distinct"}
 
 
 def objects_in(values: Mapping[str, Any]) -> dict[str, Any]:

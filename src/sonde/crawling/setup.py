@@ -13,17 +13,20 @@ from sonde.crawling.keeper import RunArchive, RunKeeper
 from sonde.crawling.logbook import Logbook, LogbookView
 from sonde.crawling.progress import ProgressMeter, Settled
 from sonde.crawling.retelling import explorer_of
+from sonde.crawling.saturation import Saturation
 from sonde.crawling.settings import (
     HEAD,
     SETTINGS,
     Settings,
+    for_question,
     heeded,
     kept_fields,
     objects_in,
     spelt_out,
+    with_files,
 )
 from sonde.crawling.source_hooks import SourceHooks
-from sonde.errors import InputError
+from sonde.errors import InputError, SondeError
 from sonde.net.client_settings import ClientSettings, client_settings
 from sonde.protocols import Keeper, Source
 from sonde.records import Failure, Lease, Spend
@@ -35,7 +38,11 @@ from sonde.sources.kinds import Chosen, CustomKind, chosen, kind_named
 from sonde.sources.options import as_data, read_options
 from sonde.sources.pseudonyms import HiddenKeeper, Pseudonymous, Pseudonyms, make_key
 from sonde.store.forgetting import Forgotten
+from sonde.store.log import interruptions
+from sonde.store.memory_pages import MemoryPages
 from sonde.store.run import Run
+
+_MOST_INTERRUPTIONS = 4
 
 
 @dataclass(frozen=True)
@@ -57,7 +64,7 @@ class CrawlRequest:
         if not isinstance(kind, CustomKind):
             _check_heeded(kind, told)
         options = kind.settled(read_options(kind.options, picked.options, kind.name, noun="option"))
-        told = {**kind.defaults, **told}
+        told = {**kind.defaults, **for_question(with_files(told))}
         planned = kind.rate(options)
         if planned and "duration" in told and "requests" not in told:
             told["requests"], told["per"] = planned
@@ -78,7 +85,10 @@ class CrawlRequest:
         scorer = client = None
         if "scorer" in heeds:
             scorer = scorer_from(
-                settings.topic, settings.scorer, allow_pickle=settings.allow_pickle
+                settings.topic,
+                settings.scorer,
+                allow_pickle=settings.allow_pickle,
+                seconds=float(settings.scorer_seconds),
             )
         if "allow_private" in heeds:
             client = client_settings(settings)
@@ -115,9 +125,9 @@ class CrawlRequest:
         keeper: Keeper = RunKeeper(run, self.kind.tables)
         if self.pseudonyms is not None:
             keeper = HiddenKeeper(keeper, self.pseudonyms)
-        archive = None
-        if "pages" in self.kind.heeds and settings.pages and run.pages is not None:
-            archive = RunArchive(run)
+        archive: RunArchive | MemoryPages | None = None
+        if "pages" in self.kind.heeds and settings.pages:
+            archive = RunArchive(run) if run.page_store is None else run.page_store
         context = SourceContext(
             seeds=tuple(self.seeds),
             settings=settings,
@@ -135,9 +145,12 @@ class CrawlRequest:
         forgotten = None if kept is None else Forgotten.of(kept)
         meter = ProgressMeter(logbook.explorer, settings.harvest_over)
         logbook.parts.add("progress", meter)
-        hooks = SourceHooks(source, run.journal, forgotten, archive)
+        saturation = None if settings.question is None else Saturation()
+        if saturation is not None:
+            logbook.parts.add("saturation", saturation)
+        hooks = SourceHooks(source, run.journal, forgotten, archive, self.kind.reading)
         notice = self.kind.notice(self.options, settings)
-        return Session(run, logbook, self, hooks, meter, notice)
+        return Session(run, logbook, self, hooks, meter, saturation, notice)
 
 
 def _check_heeded(kind: Kind[Any], names: Iterable[str]) -> None:
@@ -157,6 +170,7 @@ class Session:
     request: CrawlRequest
     hooks: SourceHooks
     meter: ProgressMeter
+    saturation: Saturation | None = None
     notice: str = ""
 
     @property
@@ -174,12 +188,23 @@ class Session:
 
     def settle_interrupted(self, leases: list[Lease]) -> None:
         """What was in flight when the run was killed: it may have left, so it is spent. Its nodes
-        are leased again first."""
+        are leased again first; one that was in flight whenever the run ended is given up, as it may
+        be what ends it."""
         logbook, explorer = self.logbook, self.logbook.explorer
+        before = interruptions(self.run.database)
         for lease in leases:
             held = explorer.driver.held(lease)
+            number = explorer.driver.number_of(lease.node)
+            if before.get(number, 0) >= _MOST_INTERRUPTIONS:
+                logbook.tell(lease, Failure("crashed", spent=held))
+                self.meter.add(
+                    Settled(lease.number, lease.node, "failure", "crashed", requests=held.requests)
+                )
+                continue
             logbook.tell(lease, Failure("interrupted", retry=True, spent=held), interrupt=True)
             self.meter.add(Settled(lease.number, lease.node, "interrupt", requests=held.requests))
+            if self.saturation is not None:
+                self.saturation.add(held.requests, 0.0, ())
             logbook.again.append(lease)
         account = explorer.driver.account
         if self.run.power_lost:
@@ -252,12 +277,21 @@ def resumed_run(
         session.settle_interrupted(session.logbook.catch_up())
         if not explorer.driver.known:  # killed before the first commit
             session.add_seeds()
-        if budget is not None:
-            session.logbook.raise_budget(raised(explorer.driver.account.budget, budget))
+        if budget is not None or run.meta("stop") == "saturated":
+            limit = explorer.driver.account.budget
+            session.logbook.raise_budget(limit if budget is None else raised(limit, budget))
+            if session.saturation is not None:  # whoever resumes wants more; the log says so
+                session.saturation.look_again()
         session.notice = "; ".join(filter(None, (session.notice, session.hooks.recall())))
         run.journal.meta("stop", None)
         run.journal.commit()
         return session
+    except SondeError:
+        run.close()
+        raise
+    except Exception as error:  # whatever a damaged run makes of what is read back from it
+        run.abandon()
+        raise InputError(f"{path}: the run is damaged: {error!r:.200}") from error
     except BaseException:
         run.close()
         raise

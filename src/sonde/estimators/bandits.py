@@ -10,6 +10,8 @@ from sonde.errors import SpecError
 from sonde.estimators.builder import Estimator, ModelBuilder
 from sonde.protocols import Chooser, Leaf
 
+_LEAST_EPSILON = 1e-9  # the periods that it stands for are whole numbers
+
 
 def _features(parts: Iterable[Estimator]) -> tuple[str, ...]:
     return tuple(name for part in parts for name in part.features())
@@ -96,7 +98,7 @@ class _Bandit(Arms):
     arms: tuple[Estimator, ...]
 
     def __post_init__(self) -> None:
-        if not 0 < self.epsilon <= 1:
+        if not _LEAST_EPSILON <= self.epsilon <= 1:
             raise SpecError(f"estimator '{self}': epsilon must be above 0 and at most 1")
         self._check_arms()
 

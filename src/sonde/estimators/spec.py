@@ -24,6 +24,8 @@ from sonde.estimators.yields import FORECASTS, OPTIONS, Auto, ParentYield, Ridge
 from sonde.protocols import CustomEstimator
 
 DEFAULT = "auto"
+_MOST_DIGITS = 10  # of a number of steps
+_MOST_NESTED = 20
 
 
 def split_list(text: str) -> list[str]:
@@ -54,6 +56,8 @@ def estimator_from(estimator: str | Estimator | CustomEstimator) -> Estimator:
             )
         return estimator
     text = estimator.strip()
+    if text.count("[") > _MOST_NESTED:
+        raise SpecError(f"estimator {text!r:.200}: too many brackets")
     head, bracket, inside = text.partition("[")
     name, *arguments = head.split(":")
     if bracket:
@@ -140,7 +144,7 @@ def _forecast(text: str, kind: type[Ridge], arguments: list[str]) -> Estimator:
 
 def _combined(text: str, name: str, arguments: list[str], parts: list[str]) -> Estimator:
     if name == "hybrid" and not arguments:
-        if len(parts) != 3 or not parts[2].isdecimal():
+        if len(parts) != 3 or not (parts[2].isdecimal() and len(parts[2]) < _MOST_DIGITS):
             raise SpecError(
                 f"estimator {text!r}: hybrid takes two estimators and a number of steps, "
                 f"as in hybrid[ne,lnh,1000]"

@@ -11,20 +11,21 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from itertools import islice
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from sonde.budgets import Account
 from sonde.errors import InputError
-from sonde.explorer.exploration import Exploration, OpenLease
 from sonde.kernels.model.frontier import FIRST_VISIT
 from sonde.objectives import Count, Distinct, Sum
-from sonde.protocols import Model, Register
+from sonde.protocols import Floats, Model, Register
 from sonde.records import ONE_REQUEST, Group, Lease, LinkColumns, Node, Spend, Visit
+
+if TYPE_CHECKING:
+    from sonde.explorer.explorer import Explorer
 
 Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
 """Arrays of numbers by name."""
@@ -74,84 +75,91 @@ FORM = 4
 """Raised whenever what a snapshot holds changes its shape."""
 
 
+@dataclass(slots=True)
+class OpenLease:
+    """What is kept of a lease until it is settled."""
+
+    node: int
+    held: Spend
+    leaf: int  # -1 for a seed
+    features: Floats | None
+
+
 class DriverView:
     """What a driver needs that keeps a log of an exploration beside asking and telling."""
 
-    def __init__(self, state: Exploration) -> None:
-        self._state = state
-        self.register: Register = state.register
+    def __init__(self, explorer: Explorer) -> None:
+        self._explorer = explorer
+        self.register: Register = explorer._register
         """All nodes ever seen."""
-        self.number_of: Callable[[Node], int | None] = state.register.get
+        self.number_of: Callable[[Node], int | None] = self.register.get
         """The number of a known node, in order of discovery; ``None`` for one never seen."""
+        self.node_of: Callable[[int], Node] = self.register.node
+        """The node of a number."""
+        self.group_of: Callable[[int], Group] = explorer._group_of
+        """The group of the node with this number."""
+        self.grouped = explorer._grouped
+        """Whether nodes have groups."""
+        self.reads_words = explorer._model.links.wordy
+        """Whether the words of links are read."""
+        self.reads_urls = explorer._model.places is not None
+        """Whether the URLs of links are read."""
+        self.reads_times = explorer._model.quickness is not None
+        """Whether round-trip times are read."""
+        self.account = explorer._account
+        """The books: what was spent, what is held, and the limits, which may be changed."""
 
     @property
     def known(self) -> int:
         """How many nodes were ever seen: the next one gets this number."""
         return len(self.register)
 
-    def node_of(self, number: int) -> Node:
-        """The node of a number."""
-        return self.register.node(number)
-
-    def call_by_numbers(self) -> None:
+    def call_by_numbers(self) -> DriverView:
         """Call nodes by their numbers, in an explorer that has seen none: who tells a log again to
-        look at the model needs no names."""
-        self.register = self._state.register = NumberRegister()
-        self.number_of = self.register.get
-
-    def group_of(self, number: int) -> Group:
-        """The group of the node with this number."""
-        return self._state.group_of(number)
-
-    @property
-    def grouped(self) -> bool:
-        """Whether nodes have groups."""
-        return self._state.grouped
+        look at the model needs no names. The view of that."""
+        self._explorer._register = NumberRegister()
+        return DriverView(self._explorer)
 
     @property
     def told(self) -> LinkColumns:
         """The links of the visit that was told last, with what was read of their texts and URLs."""
-        return self._state.told
+        return self._explorer._told
 
     @property
     def linked(self) -> Sequence[int]:
         """The numbers of their targets, link by link."""
-        return self._state.linked
-
-    # -- what is wanted ------------------------------------------------------------------------
-
-    @property
-    def reads_words(self) -> bool:
-        """Whether the words of links are read."""
-        return self._state.model.links.wordy
-
-    @property
-    def reads_urls(self) -> bool:
-        """Whether the URLs of links are read."""
-        return self._state.model.places is not None
-
-    @property
-    def reads_times(self) -> bool:
-        """Whether round-trip times are read."""
-        return self._state.model.quickness is not None
+        return self._explorer._linked
 
     def clock(self, group: Group, seconds: float) -> None:
         """A request to this group was answered after so many seconds. Estimators that prefer quick
         hosts hear of it; the group counts from when a node of it is known."""
-        quickness, number = self._state.model.quickness, self._state.groups.get(group)
+        quickness = self._explorer._model.quickness
+        number = self._explorer._groups.get(group)
         if quickness is not None and number is not None:
             quickness.heard(number, seconds)
 
-    # -- leases and the log --------------------------------------------------------------------
+    # -- what can be expected ------------------------------------------------------------------
 
     @property
-    def account(self) -> Account:
-        """The books: what was spent, what is held, and the limits, which may be changed."""
-        return self._state.account
+    def seeds_wait(self) -> bool:
+        """Whether seeds are still to be asked: they go before all else."""
+        return bool(self._explorer._seeds)
+
+    def expected(self, groups: Iterable[Group]) -> tuple[float, Group]:
+        """The highest estimate among the nodes of these groups, and the group it is in; not a
+        number where there is none. Nothing is leased."""
+        model, known = self._explorer._model, self._explorer._groups
+        model.frontier.restrict(sorted(known[group] for group in groups if group in known))
+        slot = model.foreseen()
+        if slot < 0:
+            return math.nan, None
+        return model.predicted, self.group_of(int(model.frontier.row_node[slot]))
+
+    # -- leases and the log --------------------------------------------------------------------
 
     def held(self, lease: Lease) -> Spend:
         """What is held for an open lease."""
-        return self._state.opened(lease).held
+        return self._explorer._opened(lease).held
 
     def relet(self, lease: Lease, hold: Spend = ONE_REQUEST) -> None:
         """Repeat an ask that a log tells of: the same lease, without choosing anew.
@@ -159,20 +167,20 @@ class DriverView:
         Together with tells in their order, and the dice as they stood at the end, this gives a
         fresh explorer the state of the one that wrote the log.
         """
-        state = self._state
-        state.begin_seeds()
-        number = state.register.find(lease.node)
+        state = self._explorer
+        state._begin_seeds()
+        number = state._register.find(lease.node)
         features = None
         if lease.arm < 0:
-            hold = Spend() if state.free_seeds else hold
-            state.seeds.remove(number)
+            hold = Spend() if state._free_seeds else hold
+            state._seeds.remove(number)
         else:
-            frontier = state.model.frontier
+            frontier = state._model.frontier
             features = np.array(frontier.features[frontier.slot_of[number]])
-            state.model.repick(number, lease.arm)
-        state.account.held = state.account.held + hold
-        state.leases = max(state.leases, lease.number)
-        state.open[lease.number] = OpenLease(number, hold, lease.arm, features)
+            state._model.repick(number, lease.arm)
+        state._account.held = state._account.held + hold
+        state._leases = max(state._leases, lease.number)
+        state._open[lease.number] = OpenLease(number, hold, lease.arm, features)
 
     def correct(self, node: Node, told: float, score: float) -> float | None:
         """A visited node's score, told as one, is another. Where the objective is a sum or a count
@@ -182,15 +190,15 @@ class DriverView:
         The model reads the new score wherever it reads the scores of visited nodes from now on;
         what it has learned or passed on by then stays as it is.
         """
-        state = self._state
-        number = state.register.find(node)
-        visit = FIRST_VISIT - int(state.model.frontier.slot_of[number]) if number >= 0 else -1
+        state = self._explorer
+        number = state._register.find(node)
+        visit = FIRST_VISIT - int(state._model.frontier.slot_of[number]) if number >= 0 else -1
         if visit < 0:
             raise InputError(f"{node!r} was not visited: its score cannot be corrected")
         if not 0 <= score < math.inf:
             raise InputError(f"visit of {node!r}: scores must be finite numbers of 0 or more")
-        if state.model.links.remember:
-            state.model.links.beta[visit] = score
+        if state._model.links.remember:
+            state._model.links.beta[visit] = score
         if not isinstance(state.objective, Sum | Count):
             return None
         before, now = (state.objective.gain(node, Visit(each)) for each in (told, score))
@@ -200,11 +208,11 @@ class DriverView:
     @property
     def dice(self) -> tuple[int, int, int, int]:
         """The state of the random generator."""
-        return self._state.model.dice.state()
+        return self._explorer._model.dice.state()
 
     @dice.setter
     def dice(self, state: tuple[int, int, int, int]) -> None:
-        self._state.model.dice.restore(state)
+        self._explorer._model.dice.restore(state)
 
     # -- snapshots -----------------------------------------------------------------------------
 
@@ -214,13 +222,13 @@ class DriverView:
 
         Telling a log from the start gives the same state; a snapshot only makes that shorter.
         """
-        state = self._state
-        names = (*state.domains, *state.basenames, *state.group_names)
+        state = self._explorer
+        names = (*state._domains, *state._basenames, *state._group_names)
         if not isinstance(state.objective, Sum | Count | Distinct) or not all(
             name is None or isinstance(name, str | int) for name in names
         ):
             return None
-        arrays = _captured(state.model)
+        arrays = _captured(state._model)
         if arrays is None:
             return None
         seen = state.objective.seen if isinstance(state.objective, Distinct) else ()
@@ -228,8 +236,8 @@ class DriverView:
             "form": FORM,
             "estimator": str(state.estimator),
             "nodes": self.known,
-            "groups": state.group_names,
-            "leases": state.leases,
+            "groups": state._group_names,
+            "leases": state._leases,
             "open": {
                 str(number): {
                     "node": opened.node,
@@ -237,17 +245,17 @@ class DriverView:
                     "leaf": opened.leaf,
                     "features": None if opened.features is None else opened.features.tolist(),
                 }
-                for number, opened in state.open.items()
+                for number, opened in state._open.items()
             },
-            "seeds": list(state.seeds),
-            "new_seeds": state.new_seeds,
-            "spent": asdict(state.account.spent),
-            "held": asdict(state.account.held),
+            "seeds": list(state._seeds),
+            "new_seeds": state._new_seeds,
+            "spent": asdict(state._account.spent),
+            "held": asdict(state._account.held),
             "total": state.total,
             "visits": state.visits,
             "seen": sorted(seen, key=str),
-            "domains": list(state.domains),
-            "basenames": list(state.basenames),
+            "domains": list(state._domains),
+            "basenames": list(state._basenames),
         }
         arrays["facts"] = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
         return arrays
@@ -258,7 +266,7 @@ class DriverView:
         `nodes` are at least the nodes known then, in order of discovery. A snapshot that another
         version of sonde has left is passed over: ``False``, and nothing has changed.
         """
-        state = self._state
+        state = self._explorer
         facts = json.loads(arrays["facts"].tobytes())
         if facts.get("form") != FORM:
             return False
@@ -266,24 +274,24 @@ class DriverView:
             raise InputError(
                 f"the snapshot was taken with {facts['estimator']}, not {state.estimator}"
             )
-        _give_back(state.model, arrays)
-        state.register.number_all(list(islice(nodes, facts["nodes"])))
+        _give_back(state._model, arrays)
+        state._register.number_all(list(islice(nodes, facts["nodes"])))
         for group in facts["groups"]:
-            state.group_number(group)
-        state.domains.update({key: number for number, key in enumerate(facts["domains"])})
-        state.basenames.update({key: number for number, key in enumerate(facts["basenames"])})
-        state.leases = facts["leases"]
-        state.seeds.extend(facts["seeds"])
-        state.new_seeds = facts["new_seeds"]
-        state.account.spent = Spend(**facts["spent"])
-        state.account.held = Spend(**facts["held"])
+            state._group_number(group)
+        state._domains.update({key: number for number, key in enumerate(facts["domains"])})
+        state._basenames.update({key: number for number, key in enumerate(facts["basenames"])})
+        state._leases = facts["leases"]
+        state._seeds.extend(facts["seeds"])
+        state._new_seeds = facts["new_seeds"]
+        state._account.spent = Spend(**facts["spent"])
+        state._account.held = Spend(**facts["held"])
         state.total = facts["total"]
         state.visits = facts["visits"]
         if isinstance(state.objective, Distinct):
             state.objective.seen.update(facts["seen"])
         for number, lease in facts["open"].items():
             features = None if lease["features"] is None else np.array(lease["features"])
-            state.open[int(number)] = OpenLease(
+            state._open[int(number)] = OpenLease(
                 lease["node"], Spend(**lease["held"]), lease["leaf"], features
             )
         return True

@@ -44,9 +44,11 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.machinery import PathFinder, SourceFileLoader
-from importlib.util import find_spec, spec_from_file_location
+from importlib.util import find_spec, spec_from_file_location, spec_from_loader
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -68,6 +70,48 @@ if not compiled() and find_spec("cython") is None:
         "sonde was installed without a C compiler, and its kernels need Cython then: pip install"
         " 'sonde[uncompiled]' (slow), or install a compiler and sonde again"
     )
+
+
+class _Cimports:
+    """What a kernel cimports, as a module: ``cython.cimports.sonde.kernels.x`` is the module
+    ``sonde.kernels.x`` to a kernel that runs as Python."""
+
+    PREFIX = "cython.cimports."
+
+    @classmethod
+    def install(cls):
+        importlib.import_module("cython.cimports").__spec__ = None  # it has none, and is asked
+        sys.meta_path.insert(0, cls)
+
+    @classmethod
+    def find_spec(cls, fullname, path=None, target=None):
+        named = fullname.startswith(f"{cls.PREFIX}sonde")
+        return spec_from_loader(fullname, cls, is_package=True) if named else None
+
+    @staticmethod
+    def create_module(spec):
+        return None
+
+    @classmethod
+    def exec_module(cls, module):
+        name = module.__name__
+        sys.modules[name] = importlib.import_module(name.removeprefix(cls.PREFIX))
+
+
+@contextmanager
+def as_python() -> Iterator[None]:
+    """While it lasts, kernels can be run as the Python that they are also written in."""
+    _Cimports.install()
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(_Cimports)
+        for name in [name for name in sys.modules if name.startswith(f"{_Cimports.PREFIX}sonde")]:
+            del sys.modules[name]
+
+
+if not compiled():
+    _Cimports.install()
 
 
 class _SourceOnly(PathFinder):
@@ -120,7 +164,8 @@ def load(engine: str) -> SimpleNamespace:
     aside = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith(prefix)}
     sys.meta_path.insert(0, _SourceOnly)
     try:
-        modules = {name: importlib.import_module(home) for name, home in _homes().items()}
+        with as_python():
+            modules = {name: importlib.import_module(home) for name, home in _homes().items()}
     finally:
         sys.meta_path.remove(_SourceOnly)
         for name in [name for name in sys.modules if name.startswith(prefix)]:

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from types import TracebackType
+from typing import Any
 
 import aiohttp
 from aiohttp import ClientRequest, ClientResponse, hdrs
@@ -30,7 +31,9 @@ from sonde.net.decoding import ACCEPTED, BadEncoding, unpack
 from sonde.net.exchange import Exchange, FetchOutcome, FetchProblem, Limits, Response
 from sonde.net.guard import BlockedAddress, Guard, GuardedResolver, Lookup, system_lookup
 from sonde.net.secret import Secret, revealed
+from sonde.net.session_cookies import SessionCookies, within
 from sonde.net.urls import host_of, normalise
+from sonde.system import is_exhausted, is_starved, no_descriptors
 
 Take = Callable[[], bool]
 """Takes one request from the budget; ``False`` when none is left."""
@@ -41,6 +44,8 @@ Wanted = Callable[[str], bool]
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _SECRET_HEADERS = frozenset(("authorization", "proxy-authorization", "cookie"))
 _CHUNK = 65_536
+_MOST_INTERIM = 32
+_MOST_NAMELESS = 10_000
 _HOP_BODY = 65_536  # as much of a redirect's body is read: enough to keep the connection
 
 
@@ -52,8 +57,13 @@ class _TooSlow(Exception):
     """The body came at less than the least rate."""
 
 
+class _Interim(aiohttp.ClientError):
+    """More interim responses (100 Continue and the like) than anybody sends."""
+
+
 class _ConnectedResponse(ClientResponse):
-    """Remembers the peer, because a short answer's connection is gone before one can ask."""
+    """Remembers the peer, because a short answer's connection is gone before one can ask, and
+    waits for no end of interim responses."""
 
     peer = ""
 
@@ -61,7 +71,23 @@ class _ConnectedResponse(ClientResponse):
         transport = connection.transport
         peer = transport.get_extra_info("peername") if transport is not None else None
         self.peer = str(peer[0]) if peer else ""
-        return await super().start(connection)
+        protocol: Any = connection.protocol
+        if protocol is None:
+            return await super().start(connection)
+        read, heads = protocol.read, 0
+
+        async def counted() -> Any:
+            nonlocal heads
+            heads += 1
+            if heads > _MOST_INTERIM:
+                raise _Interim(f"more than {_MOST_INTERIM} interim responses")
+            return await read()
+
+        protocol.read = counted
+        try:
+            return await super().start(connection)
+        finally:
+            del protocol.read
 
 
 class FetchTally:
@@ -76,11 +102,22 @@ class FetchTally:
         self.began = time.monotonic()
 
     async def charge(self, request: ClientRequest, send: ClientHandlerType) -> ClientResponse:
-        """A middleware around connecting and sending, so around each attempt."""
+        """A middleware around connecting and sending, so around each attempt.
+
+        Where no more files may be opened, nothing leaves: a ``ResourceError`` says that the request
+        which was taken last should not count.
+        """
         if not self._take():
             raise _OutOfBudget
         self.requests += 1
-        return await send(request)
+        try:
+            return await send(request)
+        except (OSError, aiohttp.ClientConnectorError) as error:
+            # To look a name up takes a file too, and that error does not say what was missing.
+            if is_starved(error) or (_is_dns(error) and is_exhausted()):
+                self.requests -= 1
+                raise no_descriptors() from None
+            raise
 
     def problem(
         self, reason: str, detail: str, url: str, response: Response | None = None
@@ -97,6 +134,10 @@ class FetchTally:
             trips=tuple(self.trips),
             response=response,
         )
+
+
+def _is_dns(error: BaseException) -> bool:
+    return isinstance(error, aiohttp.ClientConnectorDNSError)
 
 
 @lru_cache(maxsize=16)
@@ -127,6 +168,7 @@ class Client:
         self._session: aiohttp.ClientSession | None = None
         self._alarms: set[asyncio.Timeout] = set()
         self._forgiven = 0.0  # seconds
+        self._nameless: dict[str, float] = {}  # names without addresses here, and until when
 
     async def __aenter__(self) -> Client:
         return self
@@ -157,7 +199,9 @@ class Client:
                     socket_factory=self.guard.socket,
                 ),
                 response_class=_ConnectedResponse,
-                cookie_jar=None if self.settings.cookies else aiohttp.DummyCookieJar(),
+                cookie_jar=SessionCookies(self.settings.sessions)
+                if self.settings.sessions
+                else aiohttp.DummyCookieJar(),
                 auto_decompress=False,
                 headers={
                     "User-Agent": self.settings.agent,
@@ -184,6 +228,22 @@ class Client:
             return [host] if ":" in host else await system_lookup(host)
         except OSError as error:
             raise InputError(f"the proxy {host} has no address: {error}") from None
+
+    async def _refused_behind_proxy(self, host: str) -> str | None:
+        """Why a proxy should not be sent to a name. What it stands for is the proxy's matter, as
+        only that may be able to say; but a name that stands for private addresses here, and for
+        nothing else, is refused."""
+        if self.guard.allow_private or time.monotonic() < self._nameless.get(host, 0.0):
+            return None
+        try:
+            await self.resolver.addresses(host)
+        except BlockedAddress as error:
+            return str(error)
+        except OSError:
+            if len(self._nameless) >= _MOST_NAMELESS:
+                self._nameless.clear()
+            self._nameless[host] = time.monotonic() + self.resolver.ttl
+        return None
 
     def _waited(self) -> float:
         """A clock that stands still while this process is busy."""
@@ -213,7 +273,10 @@ class Client:
         body is read, ``own`` are headers for this request. With ``form``, fields as a browser
         encodes them, the request is a POST.
         """
-        if (why := self.guard.literal_refusal(group)) is not None:
+        why = self.guard.literal_refusal(group)
+        if why is None and self._proxy is not None:
+            why = await self._refused_behind_proxy(host_of(url))
+        if why is not None:
             return tally.problem("blocked-address", why, url)
         session = await self._opened()
         headers, hidden = self._headers_for(url, own or {}, posts=form is not None)
@@ -277,7 +340,8 @@ class Client:
         seconds = time.monotonic() - began
         heads = (b"", b"")
         if self.settings.heads:
-            heads = (_request_head(answer, hidden), _response_head(answer))
+            private = within(host_of(url), self.settings.sessions)
+            heads = (_request_head(answer, hidden), _response_head(answer, private))
         tally.hops.append(Exchange(url, answer.status, *heads, body, peer, seconds))
         if redirect:
             target = normalise(answer.headers[hdrs.LOCATION], base=url)
@@ -337,14 +401,19 @@ def _head_size(answer: ClientResponse) -> int:
     return len(f"HTTP/1.1 {answer.status} {answer.reason or ''}") + 4 + fields
 
 
-def _response_head(answer: ClientResponse) -> bytes:
-    """Status line and headers, as bytes, with the blank line."""
+def _response_head(answer: ClientResponse, private: bool) -> bytes:
+    """Status line and headers, as bytes, with the blank line; without cookies where they are
+    somebody's."""
     version = answer.version
     number = f"{version.major}.{version.minor}" if version is not None else "1.1"
     lines = [
         f"HTTP/{number} {answer.status} {answer.reason or ''}".encode("utf-8", "surrogateescape")
     ]
-    lines += [name + b": " + value for name, value in answer.raw_headers]
+    lines += [
+        name + b": " + value
+        for name, value in answer.raw_headers
+        if not (private and name.lower() == b"set-cookie")
+    ]
     return b"\r\n".join(lines) + b"\r\n\r\n"
 
 

@@ -23,7 +23,7 @@ from sonde.net.secret import Secret, secret_from
 CONTACT = "SONDE_CONTACT"
 """The environment variable that gives the contact where no setting does."""
 
-_SECRET_NAMES = re.compile(r"auth|cookie|token|secret|passw|api-?key", re.IGNORECASE)
+SECRET_NAMES = re.compile(r"auth|cookie|token|secret|passw|api-?key", re.IGNORECASE)
 
 
 class ClientOptions(Protocol):
@@ -69,7 +69,8 @@ class ClientSettings:
     ``headers`` go to every host, so they may not hold secrets. ``host_headers`` and ``logins``
     (user and password for basic authentication) go to the named host alone, also after redirects.
     With a ``proxy``, names are resolved by the proxy, which must refuse private addresses itself;
-    literal addresses in URLs are still checked here. ``heads`` keeps the heads of requests and
+    literal addresses in URLs are still checked here. ``sessions`` are domains whose cookies are
+    kept, for as long as the client lives. ``heads`` keeps the heads of requests and
     responses with each exchange, for an archive.
     """
 
@@ -77,7 +78,7 @@ class ClientSettings:
     headers: Mapping[str, str] = field(default_factory=dict)
     host_headers: Mapping[str, Mapping[str, str | Secret]] = field(default_factory=dict)
     logins: Mapping[str, tuple[str, Secret]] = field(default_factory=dict)
-    cookies: bool = False
+    sessions: frozenset[str] = frozenset()
     proxy: str | Secret | None = None
     ca_file: str | Path | None = None
     allow_private: bool = False
@@ -143,7 +144,7 @@ def _headers(
         if not colon or not name:
             raise InputError("a header is Name: value, or HOST Name: env:VARIABLE")
         secret = secret_from(value.strip())
-        if isinstance(secret, str) and _SECRET_NAMES.search(name):
+        if isinstance(secret, str) and SECRET_NAMES.search(name):
             raise InputError(f"the header {name} is secret: HOST {name}: env:VARIABLE")
         if host:
             by_host.setdefault(host[0].lower(), {})[name] = secret

@@ -46,7 +46,7 @@ class Limits:
     grace: float = 5.0
     head: int = 32_768  # each line of the response head, and eight times that for all of it
     body: int = 10_000_000  # as received
-    unpacked: int = 50_000_000
+    unpacked: int = 20_000_000
     redirects: int = 5
 
 

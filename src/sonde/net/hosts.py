@@ -1,8 +1,9 @@
 """Hosts: one record of each, and the rules of when it may be asked next.
 
-A host (``host:port``) and the IP address behind it each allow so many connections and want so long
-a pause between requests: one connection and one second by default. A pause is kept from the start
-of a request to the next start and from its end to the next start. A host may ask for more: by
+A host (``host:port``), the IP address behind it and its registrable domain each allow so many
+connections and want so long a pause between requests: one connection and one second by default.
+Names cost nothing: whoever has a thousand of them has one server's turns. A pause is kept from the
+start of a request to the next start and from its end to the next start. A host may ask for more: by
 Crawl-delay (``slow_down``), by Retry-After, by 429 and 503 (the pause doubles with each, and one
 success ends it). ``rate=(k, d)`` allows at most k starts within any d seconds. Budgets of a host
 and of a domain count every request that leaves.
@@ -12,7 +13,7 @@ of them restores the state.
 
 Hosts that may be asked now are kept in a set that changes only when something happens; the others
 wait in a heap for their time, or for a connection to be given back. Each call touches the hosts
-concerned (for an IP address, all hosts behind it), never all hosts.
+concerned (those that share their turns), never all hosts.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import heapq
 from collections import deque
 from collections.abc import Iterable, Iterator, KeysView
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import NamedTuple
 
 from sonde.net.exchange import FetchOutcome
@@ -33,10 +35,15 @@ from sonde.records import Group
 _FIRST_BACKOFF = 2.0
 _MOST_DOUBLINGS = 11  # 2 s doubled eleven times is a bit more than an hour
 
+_MOST_LOOKED_AT = 1_000
+
+OFFERED = 16
+"""Hosts of one domain, or behind one address, that are offered at a time."""
+
 
 @dataclass(slots=True)
 class _Turn:
-    """What a host or an IP address shares out."""
+    """What a host, an IP address or a domain shares out."""
 
     pause: float
     next: float = float("-inf")
@@ -44,8 +51,20 @@ class _Turn:
 
 
 @dataclass(slots=True)
-class _Address(_Turn):
-    hosts: dict[str, None] = field(default_factory=dict)
+class _Shared(_Turn):
+    """The turns that all hosts behind an IP address, or of a domain, have together."""
+
+    hosts: dict[str, Host] = field(default_factory=dict)
+
+    def admit(self, host: Host) -> None:
+        """One more host; its open connections count where they went."""
+        self.hosts[host.name] = host
+        self.open += host.open
+
+    def dismiss(self, host: Host) -> None:
+        """A host that has moved."""
+        del self.hosts[host.name]
+        self.open -= host.open
 
 
 @dataclass(slots=True)
@@ -63,10 +82,13 @@ class Host(_Turn):
     robots: dict[str, RobotsRecord] | None = None  # by scheme: each origin has its own
     troubles: int = 0  # in a row
     closed: bool = False  # not asked any more: its budget is used up
+    domain: str = ""
     ip: str | None = None
+    shares: tuple[_Shared, ...] = ()  # of its domain, and of its address once that is known
     resolved: bool = False  # whether its address was looked up
     fresh_until: float = float("-inf")  # when to look it up again
     starts: deque[float] | None = None  # under a rate
+    asked: int = 0  # which start, of all hosts, its last one was
     waits: float | None = None  # the time of its entry in the heap, if it has one
     opening: bool = False  # leased, but its address is not known yet
     reserved: int = 0  # turns taken for leases that have not arrived
@@ -93,8 +115,8 @@ class Hosts:
         *,
         delay: float = 1.0,
         connections: int = 1,
-        ip_delay: float | None = None,
-        ip_connections: int | None = None,
+        shared_delay: float | None = None,
+        shared_connections: int | None = None,
         rate: tuple[int, float] | None = None,
         host_budget: int | None = None,
         domain_budget: int | None = None,
@@ -103,8 +125,8 @@ class Hosts:
         self.delay = delay
         self.longest_delay = longest_delay
         self.connections = connections
-        self.ip_delay = delay if ip_delay is None else ip_delay
-        self.ip_connections = connections if ip_connections is None else ip_connections
+        self.shared_delay = delay if shared_delay is None else shared_delay
+        self.shared_connections = connections if shared_connections is None else shared_connections
         self.rate = rate
         self.closed: dict[Group, str] = {}
         """Names of the hosts that are not asked any more, and why."""
@@ -112,11 +134,15 @@ class Hosts:
         self._host_budget = host_budget
         self._domain_budget = domain_budget
         self._hosts: dict[str, Host] = {}
-        self._addresses: dict[str, _Address] = {}
+        self._shares: dict[str, _Shared] = {}  # by domain and by address
+        self.crowded = False
+        """Whether somebody has so many hosts that not all of them are offered at a time."""
         self._ready: dict[str, None] = {}
+        self._unready: dict[str, Host] = {}
         self._heap: list[tuple[float, str]] = []
-        self._domains: dict[str, int] = {}  # requests, under a budget
+        self._domain_requests: dict[str, int] = {}  # under a budget
         self._changed: dict[str, Host] = {}
+        self._starts = 0
 
     def __len__(self) -> int:
         return len(self._hosts)
@@ -134,13 +160,15 @@ class Hosts:
         """Make a host known, or tell its address. A new host may be asked at once."""
         host = self._hosts.get(name)
         if host is None:
-            host = self._hosts[name] = Host(self.delay, name=name)
+            host = self._hosts[name] = Host(self.delay, name=name, domain=_domain(name))
             if self.rate is not None:
                 host.starts = deque(maxlen=self.rate[0])
+            self._join(host)
         elif ip is None or ip == host.ip:
             return host
-        if ip is not None:
-            self._move(host, ip)
+        if ip is not None and ip != host.ip:
+            host.ip = ip
+            self._join(host)
         self._settle(host, now)
         return host
 
@@ -165,18 +193,33 @@ class Hosts:
             heapq.heappop(heap)
         return heap[0][0] if heap else None
 
+    def soon(self, now: float, within: float) -> Iterator[tuple[str, float]]:
+        """The hosts that may not be asked now and may be within so many seconds, as far as can be
+        told, and in how many: one whose connections are in use, when an answer is due."""
+        for host in islice(self._unready.values(), _MOST_LOOKED_AT):
+            if host.closed or host.opening:
+                continue
+            wait = self.wait(host, now)
+            if host.waits is None:
+                if host.rtt is None:
+                    continue
+                wait = max(wait, host.rtt)
+            if wait <= within:
+                yield host.name, wait
+
     def started(self, host: Host, now: float) -> None:
         """A request to the host leaves."""
         host.open += 1
+        self._starts += 1
+        host.asked = self._starts
         host.next = max(host.next, now + host.pause)
         if host.starts is not None and self.rate is not None:
             host.starts.append(now)
             if len(host.starts) == self.rate[0]:
                 host.next = max(host.next, host.starts[0] + self.rate[1])
-        if host.ip is not None:
-            address = self._addresses[host.ip]
-            address.open += 1
-            address.next = max(address.next, now + address.pause)
+        for share in host.shares:
+            share.open += 1
+            share.next = max(share.next, now + share.pause)
         self._settle_around(host, now)
 
     def finished(
@@ -206,10 +249,9 @@ class Hosts:
         if retry_after is not None:
             pause = max(pause, min(retry_after, LONGEST_PAUSE))
         host.next = max(host.next, now + pause)
-        if host.ip is not None:
-            address = self._addresses[host.ip]
-            address.open -= 1
-            address.next = max(address.next, now + address.pause)
+        for share in host.shares:
+            share.open -= 1
+            share.next = max(share.next, now + share.pause)
         self._settle_around(host, now)
 
     def slow_down(self, host: Host, pause: float, now: float) -> None:
@@ -219,44 +261,61 @@ class Hosts:
         host.pause = pause
         self._settle(host, now)
 
-    def _move(self, host: Host, ip: str) -> None:
-        """Put a host behind an address; its open connections count where they went."""
-        if host.ip is not None:
-            old = self._addresses[host.ip]
-            del old.hosts[host.name]
-            old.open -= host.open
-        address = self._addresses.get(ip)
-        if address is None:
-            address = self._addresses[ip] = _Address(self.ip_delay)
-        address.hosts[host.name] = None
-        address.open += host.open
-        host.ip = ip
+    def _join(self, host: Host) -> None:
+        """Put a host among those that it shares its turns with."""
+        for share in host.shares:
+            share.dismiss(host)
+        names = dict.fromkeys((host.domain, host.ip or host.domain))
+        host.shares = tuple(
+            self._shares.setdefault(name, _Shared(self.shared_delay)) for name in names
+        )
+        for share in host.shares:
+            share.admit(host)
+            self.crowded = self.crowded or len(share.hosts) > OFFERED
 
     def _settle_around(self, host: Host, now: float) -> None:
-        if host.ip is None:
-            self._settle(host, now)
-        else:
-            for neighbour in self._addresses[host.ip].hosts:
-                self._settle(self._hosts[neighbour], now)
+        self._settle(host, now)
+        for share in host.shares:
+            if len(share.hosts) > 1:
+                for neighbour in share.hosts.values():
+                    if neighbour is not host:
+                        self._settle(neighbour, now)
 
     def _settle(self, host: Host, now: float) -> None:
         """Put a host where it belongs: ready, in the heap, or waiting for a connection."""
         time = host.next
         free = host.open < self.connections
-        if host.ip is not None:
-            address = self._addresses[host.ip]
-            time = max(time, address.next)
-            free = free and address.open < self.ip_connections
+        for share in host.shares:
+            time = max(time, share.next)
+            free = free and share.open < self.shared_connections
         if free and time <= now:
             self._ready[host.name] = None
+            self._unready.pop(host.name, None)
             host.waits = None
             return
         self._ready.pop(host.name, None)
+        self._unready[host.name] = host
         if not free:
             host.waits = None
         elif host.waits != time:
             host.waits = time
             heapq.heappush(self._heap, (time, host.name))
+
+    def offered(self, names: Iterable[str]) -> list[str]:
+        """Of these hosts, a few of each domain and of each address, those first that were not asked
+        for longest: where one has thousands of names, to list them all whenever its turn comes
+        would be work without end."""
+        if not self.crowded:
+            return list(names)
+        counts: dict[int, int] = {}
+        chosen = []
+        for name in sorted(names, key=lambda each: self._hosts[each].asked):
+            shares = [id(share) for share in self._hosts[name].shares]
+            if all(counts.get(share, 0) < OFFERED for share in shares):
+                chosen.append(name)
+                for share in shares:
+                    counts[share] = counts.get(share, 0) + 1
+        return chosen
 
     # -- answers and budgets -------------------------------------------------------------------
 
@@ -284,7 +343,7 @@ class Hosts:
             if host is not None and host.requests >= self._host_budget:
                 return "host-budget"
         if self._domain_budget is not None and (
-            self._domains.get(_domain(name), 0) >= self._domain_budget
+            self._domain_requests.get(_domain(name), 0) >= self._domain_budget
         ):
             return "domain-budget"
         return None
@@ -294,8 +353,8 @@ class Hosts:
         self._changed[host.name] = host
         host.requests += count
         if self._domain_budget is not None:
-            domain = _domain(host.name)
-            self._domains[domain] = self._domains.get(domain, 0) + count
+            domain = host.domain
+            self._domain_requests[domain] = self._domain_requests.get(domain, 0) + count
 
     def close(self, host: Host, why: str) -> None:
         """Ask a host nothing more."""
@@ -304,9 +363,7 @@ class Hosts:
 
     def wait(self, host: Host, now: float) -> float:
         """How long until a request to the host may start, as far as that is known."""
-        until = host.next
-        if host.ip is not None:
-            until = max(until, self._addresses[host.ip].next)
+        until = max(host.next, *(share.next for share in host.shares))
         return max(0.0, until - now)
 
     # -- robots.txt ----------------------------------------------------------------------------
@@ -389,7 +446,7 @@ class Hosts:
             host.rtt, host.deviation, host.delay = row.rtt, row.rtt_deviation, row.delay
             if self._domain_budget is not None:
                 domain = _domain(row.host)
-                self._domains[domain] = self._domains.get(domain, 0) + row.requests
+                self._domain_requests[domain] = self._domain_requests.get(domain, 0) + row.requests
         for host in self._hosts.values():
             if (spent := self.exhausted(host.name)) is not None:
                 self.close(host, spent)

@@ -14,6 +14,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
+from sonde.errors import ResourceError
 from sonde.net.client import Client, FetchTally, Wanted
 from sonde.net.exchange import FetchOutcome, FetchProblem, Limits
 from sonde.net.hosts import Host
@@ -24,7 +25,7 @@ from sonde.net.turns import Turns
 from sonde.net.urls import group_of, host_of, normalise, origin_of
 from sonde.protocols import Allowance
 
-_HELD = 5.0  # seconds that a visit waits for a turn after a robots.txt that it had to fetch
+_HELD = 5.0  # seconds that a visit waits for a turn in its midst: who waits holds a place
 _ROBOTS_SECONDS = 30.0
 _ROBOTS_SIZE = 512 * 1024
 _ROBOTS_REDIRECTS = 5  # as RFC 9309 asks
@@ -76,6 +77,7 @@ class PoliteFetch:
         last_modified: str | None = None,
         headers: Mapping[str, str | Secret] | None = None,
         form: bytes | None = None,
+        robots: bool = True,
         further: bool = False,
     ) -> FetchOutcome:
         """Fetch a URL, following redirects.
@@ -85,11 +87,12 @@ class PoliteFetch:
         ``headers`` are for the host of the URL alone, also after redirects. With ``form``, fields
         as a browser encodes them, the request is a POST; a redirect is followed as browsers do:
         307 and 308 repeat it, others turn it into a GET. A ``further`` request of a visit waits for
-        a turn of its own: the one that was reserved with the lease is used.
+        a turn of its own: the one that was reserved with the lease is used. Without ``robots`` the
+        robots.txt of its host is not asked: for what a user wants done himself.
 
         A host that asks for longer pauses than ``Hosts.longest_delay`` is closed (``crawl-delay``);
-        one whose turn comes long after its robots.txt was fetched is for ``later``: whoever asks
-        has other things to do meanwhile.
+        one whose turn comes long after its robots.txt was fetched, or after a redirect has led to
+        it, is for ``later``: whoever asks has other things to do meanwhile.
 
         Whatever forbids it (the gate, robots.txt, a host's own budget) is a ``FetchProblem`` with
         the reason ``not-allowed``, whose detail says what. Its ``trips`` include that of a
@@ -105,7 +108,7 @@ class PoliteFetch:
         if last_modified:
             own["If-Modified-Since"] = last_modified
         try:
-            return await fetch.page(wanted, own, form)
+            return await fetch.page(wanted, own, form, robots)
         finally:
             fetch.end()
 
@@ -165,10 +168,12 @@ class _Fetch:
         wanted: Wanted | None,
         own: Mapping[str, str | Secret],
         form: bytes | None,
+        robots: bool,
     ) -> FetchOutcome:
         """The page itself, with whatever has to be fetched before it."""
+        admitted = self._admitted if robots else self._gated
         answer = await self._followed(
-            self._url, self._first, self._admitted, self._polite.limits, wanted, own, form
+            self._url, self._first, admitted, self._polite.limits, wanted, own, form
         )
         if isinstance(answer, FetchProblem) and answer.reason == "budget" and self._refused:
             answer = replace(answer, reason="not-allowed", detail=self._refused)
@@ -226,7 +231,12 @@ class _Fetch:
     ) -> FetchOutcome | str:
         """One request, with what it says of the host."""
         received, trips = tally.received, len(tally.trips)
-        got = await self._polite.client.request(url, group, tally, limits, wanted, own, form)
+        try:
+            got = await self._polite.client.request(url, group, tally, limits, wanted, own, form)
+        except ResourceError:  # it has not left
+            if self._turns is not None and self._asking is not None:
+                self._turns.hosts.charge(self._asking, -1)
+            raise
         if self._turns is not None and self._asking is not None:
             rtt = tally.trips[-1][1] if len(tally.trips) > trips else None
             self._turns.hosts.answered(self._asking, rtt, tally.received - received)
@@ -270,13 +280,23 @@ class _Fetch:
             if hosts.closed.get(group) == "crawl-delay":
                 return "crawl-delay"
             allowed = hosts.allowed(url, group, time.time())
-            if allowed and hosts.wait(hosts.add(group, now := time.monotonic()), now) > _HELD:
+            if allowed and self._turns.waits_long(group, _HELD):
                 return "later"
+        elif allowed and redirected and self._turns.waits_long(group, _HELD):
+            return "later"
         if not allowed:
             record = hosts.robots_of(origin_of(url), group)
             unreachable = record is not None and record.verdict == "disallow"
             return "robots-unreachable" if unreachable else "robots"
         await self._take_turn(group)
+        return None
+
+    async def _gated(self, url: str, group: str, redirected: bool) -> str | None:
+        """The same without robots.txt."""
+        if self._gate is not None and (why := self._gate(url, group, redirected)) is not None:
+            return why
+        if self._turns is not None:
+            await self._take_turn(group)
         return None
 
     async def _learn_robots(self, url: str, group: str) -> str | None:

@@ -19,6 +19,9 @@ from sonde.net.guard import GuardedResolver
 from sonde.net.hosts import Host, Hosts
 from sonde.records import Group
 
+_MOST_QUEUED = 2
+"""Visits that wait for one host's turn at a time, with what they hold."""
+
 
 class Turns:
     """The turns of all hosts. ``wake`` is called when the driver should look again."""
@@ -55,8 +58,15 @@ class Turns:
             self._serve(now)
         chosen = [group for group in ready if waiting.get(group)]
         if self._opening or self.hosts.closed:
-            return [group for group in chosen if not self._shut(group)]
+            return self.hosts.offered(group for group in chosen if not self._shut(group))
+        chosen = self.hosts.offered(chosen)
         return None if len(chosen) == len(waiting) else chosen
+
+    def soon(self, waiting: Mapping[Group, int], within: float) -> dict[Group, float]:
+        """The hosts with nodes waiting that may be asked within so many seconds, and in how many
+        (see ``crawling.patience``)."""
+        found = self.hosts.soon(time.monotonic(), within)
+        return {group: wait for group, wait in found if waiting.get(group)}
 
     def _shut(self, group: str) -> bool:
         host = self.hosts.get(group)
@@ -109,6 +119,14 @@ class Turns:
         await self._resolve(host)
         await self._wait(host)
         return host
+
+    def waits_long(self, group: str, seconds: float) -> bool:
+        """Whether a further request to this host would have to wait for longer than this, or behind
+        others."""
+        now = time.monotonic()
+        host = self.hosts.add(group, now)
+        behind = 0 if host.queue is None else len(host.queue)
+        return behind >= _MOST_QUEUED or self.hosts.wait(host, now) > seconds
 
     def finished(
         self, host: Host, *, trouble: bool | None = False, retry_after: float | None = None

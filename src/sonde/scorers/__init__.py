@@ -57,8 +57,13 @@ def scorer_from(
     spec: str | Scorer | Callable[[Any], float] | None = None,
     *,
     allow_pickle: bool = False,
+    seconds: float = 0.0,
 ) -> Scorer:
-    """Make a scorer from a topic and a spec: one of ``SPECS``, a scorer, a function of a page."""
+    """Make a scorer from a topic and a spec: one of ``SPECS``, a scorer, a function of a page.
+
+    With ``seconds``, what a spec names that nobody can bound (a function, a pattern) works in a
+    process of its own, and may take so long for a document. An object works where it is.
+    """
     if spec is None:
         spec = "keywords"
     if not isinstance(spec, str):
@@ -70,10 +75,13 @@ def scorer_from(
         return KeywordScorer(_topic(topic, kind))
     if kind == "bm25" and not rest:
         return Bm25Scorer(_topic(topic, kind))
-    if kind == "regex" and rest:
-        return PatternScorer(rest)
-    if kind == "python" and rest:
-        return FunctionScorer.from_spec(rest)
+    if kind in ("regex", "python") and rest:
+        made = PatternScorer(rest) if kind == "regex" else FunctionScorer.from_spec(rest)
+        if not seconds:
+            return made
+        from sonde.scorers.scoring_process import ProcessScorer
+
+        return ProcessScorer(spec, seconds=seconds)
     if kind == "classifier" and rest:
         from sonde.scorers.classifier import ClassifierScorer
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from sonde.errors import InputError
 from sonde.seeds.network import Flags, LinkNetwork, Nodes
 from sonde.sources.graph import Graph
-from sonde.store.export import export_graph
+from sonde.store.export import export
 from sonde.store.reader import DATABASE, RunReader
 
 
@@ -142,7 +142,7 @@ def known_of(folder: Path) -> KnownGraph:
     if not (folder / DATABASE).exists():
         return KnownGraph.of(Graph.load(folder))
     with RunReader(folder) as run, tempfile.TemporaryDirectory() as scratch:
-        export_graph(run, Path(scratch) / "graph")
+        export(run, graph=Path(scratch) / "graph")
         graph = Graph.load(Path(scratch) / "graph")
         flags = np.array(list(run.rows(_FLAGS)), dtype=bool).reshape(-1, 2)
     return KnownGraph.of(graph, crawled=flags[:, 0].copy(), duplicate=flags[:, 1].copy())

@@ -6,7 +6,7 @@ that the built-in ones have: the Web is made from it too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -14,9 +14,17 @@ from sonde.net.client_settings import ClientOptions, ClientSettings
 from sonde.net.exchange import Exchange, Limits
 from sonde.protocols import CrawlView, Keeper
 from sonde.scorers.document import Scorer
+from sonde.sources.facts import Record
 
 REACHES = ("host", "domain", "prefix", "web")
 """How widely seeds may span a scope, where a user names none."""
+
+SITEMAPS = ("auto", "no")
+"""Whether sitemaps and feeds are read that nobody links to."""
+
+
+RECORD_KINDS = ("json-ld", "microdata", "opengraph", "meta")
+"""The kinds of structured data that pages have."""
 
 
 class SourceSettings(ClientOptions, Protocol):
@@ -24,6 +32,8 @@ class SourceSettings(ClientOptions, Protocol):
 
     @property
     def topic(self) -> str | None: ...
+    @property
+    def question(self) -> str | None: ...
     @property
     def seed(self) -> int: ...
     @property
@@ -43,6 +53,14 @@ class SourceSettings(ClientOptions, Protocol):
     @property
     def prefixes(self) -> tuple[str, ...]: ...
     @property
+    def include(self) -> tuple[str, ...]: ...
+    @property
+    def exclude(self) -> tuple[str, ...]: ...
+    @property
+    def skip(self) -> tuple[str, ...]: ...
+    @property
+    def sitemaps(self) -> str: ...
+    @property
     def languages(self) -> tuple[str, ...]: ...
     @property
     def types(self) -> tuple[str, ...]: ...
@@ -51,15 +69,29 @@ class SourceSettings(ClientOptions, Protocol):
     @property
     def nofollow(self) -> bool: ...
     @property
+    def login(self) -> Mapping[str, Any] | Sequence[Mapping[str, Any]] | None: ...
+    @property
     def delay(self) -> float: ...
     @property
     def longest_delay(self) -> float | str: ...
     @property
+    def patience(self) -> float | str: ...
+    @property
     def per_host(self) -> int: ...
+    @property
+    def max_size(self) -> int: ...
     @property
     def retries(self) -> int: ...
     @property
     def text(self) -> bool: ...
+    @property
+    def record_kinds(self) -> tuple[str, ...]:
+        """The kinds of structured data to collect."""
+
+    @property
+    def fields(self) -> str | None:
+        """What a file of fields says."""
+
     @property
     def render(self) -> str: ...
     @property
@@ -81,6 +113,35 @@ class ArchivedResponse(Protocol):
         """The first header of this name, in any case; empty where there is none."""
 
 
+class ArchivedPage(ArchivedResponse, Protocol):
+    """A response as an archive has it, with where it came from."""
+
+    @property
+    def url(self) -> str: ...
+
+
+class Reading(Protocol):
+    """An archived response as its kind of source reads it, each part when it is asked for; ``None``
+    for what it has not."""
+
+    @property
+    def text(self) -> str | None: ...
+    @property
+    def markdown(self) -> str | None: ...
+    @property
+    def html(self) -> str | None: ...
+    @property
+    def anchors(self) -> Mapping[str, str]:
+        """What links are called, by their targets."""
+
+    def records(self, kinds: Collection[str], fields: str | None) -> Sequence[Record]:
+        """Structured data of these kinds, and what a file of fields describes (its text)."""
+
+    @property
+    def licences(self) -> Sequence[str]:
+        """What it says of its licence: addresses and words."""
+
+
 class Archive(Protocol):
     """Where exchanges with servers are kept as they were: WARC files."""
 
@@ -91,7 +152,6 @@ class Archive(Protocol):
 
     def write_rendered(self, url: str, html: bytes) -> str:
         """Store what a browser made of the response that was stored last; its place."""
-        ...
 
     def read(self, place: str) -> ArchivedResponse:
         """The response at a place; ``InputError`` where it cannot be read."""

@@ -1,10 +1,12 @@
-"""Visits with facts: what a run keeps of a page (an account, an answer to a query), the visit that
-carries it, and the visit that ends early."""
+"""Visits with facts: what a run keeps of a page (an account, an answer to a query) and of what was
+found on it, the visit that carries this, and the visit that ends early."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from sonde.records import Failure, Skip, Visit
 
@@ -47,13 +49,36 @@ class Correction:
 
 
 @dataclass(frozen=True, slots=True)
+class Record:
+    """One thing that a visit found: a search result, a post, what a page says in structured data.
+
+    ``id`` names it among those of its ``source`` (form, post, json-ld, microdata, opengraph, meta,
+    or a table of a file of fields); ``fields`` is plain data.
+    """
+
+    id: str
+    source: str
+    url: str = ""
+    title: str = ""
+    text: str = ""
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def mark(self) -> str:
+        """What stands for it where it is only counted: the log of a run has no names in it."""
+        name = f"{self.source}\n{self.id}".encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(name, digest_size=8).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
 class PageVisit(Visit):
     """A visit with the facts of its page. ``refused`` are nodes that were seen and should not be
-    put on the frontier, with the reason; ``corrections`` are of pages visited before, or of this
-    one, and are told after it."""
+    put on the frontier, with the reason; ``found`` are records to keep; ``corrections`` are of
+    pages visited before, or of this one, and are told after it."""
 
     facts: PageFacts | None = None
     refused: Sequence[tuple[str, str]] = ()
+    found: Sequence[Record] = ()
     corrections: Sequence[Correction] = ()
 
 

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from sonde.errors import InputError
 from sonde.protocols import Source
 from sonde.records import Group
-from sonde.sources.context import SourceContext, SourceSettings
+from sonde.sources.context import ArchivedPage, Reading, SourceContext, SourceSettings
 
 FETCHING = frozenset(["fetching"])
 """All settings of the HTTP client: a kind heeds them whose source fetches with it."""
@@ -99,6 +99,13 @@ class Kind(ABC, Generic[Options]):
         """What ``--dry-run`` should say besides options, seeds and budget, as plain data; a name
         that begins with ``seconds`` is a time. ``requests`` is what the budget allows."""
         return {}
+
+    def reading(
+        self, archived: ArchivedPage, media_type: str, main: bytes | None = None
+    ) -> Reading | None:
+        """How an answer that the run has kept is read, with where its main text stands
+        (``PageFacts.main``); ``None`` where the kind keeps none."""
+        return None
 
     @abstractmethod
     def make(self, options: Options, context: SourceContext) -> Source:

@@ -31,6 +31,7 @@ BUILT_IN = {
     "form": "sonde.sources.form:Form",
     "peers": "sonde.sources.peers.source:Peers",
     "people": "sonde.crawling.interview:People",
+    "scrapy": "sonde.scrapy.kind:Spiders",
 }
 """Where the built-in kinds are; a kind is imported when it is used."""
 

@@ -1,7 +1,7 @@
 """Options as plain data: the fields of a frozen dataclass, read from TOML, JSON or a command line.
 
-A field is a text, a number, a truth value or a list of texts, with or without ``None``. Whatever
-is unknown or of another kind is an ``InputError`` that says where it stood.
+A field is a text, a number, a truth value, a list of texts or a table, with or without ``None``.
+Whatever is unknown or of another kind is an ``InputError`` that says where it stood.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, fields
+from pathlib import Path
 from typing import Any, TypeVar
 
 from sonde.errors import InputError
@@ -40,6 +41,15 @@ def read_options(
         if name not in told and field.default is MISSING and field.default_factory is MISSING:
             raise InputError(f"{where}: the {noun} {name} is needed")
     return cls(**told)
+
+
+def text_of_file(path: str | Path) -> str:
+    """What a file says; ``InputError`` where it cannot be read."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path}: cannot be read: {reason}") from None
 
 
 def as_data(options: Any, *, defaults: bool = True) -> dict[str, Any]:
@@ -95,6 +105,11 @@ def _checked(where: str, name: str, value: Any, kind: str) -> Any:
         return tuple(value)
     if value is None and "None" in kind:
         return None
+    if kind.startswith("Mapping"):
+        several = isinstance(value, (list, tuple)) and all(isinstance(v, dict) for v in value)
+        if not several and not isinstance(value, dict):
+            raise InputError(f"{where}: {name} must be a table, or several, not {value!r}")
+        return value
     wanted: dict[str, tuple[type, ...]] = {
         "bool": (bool,),
         "int": (int,),

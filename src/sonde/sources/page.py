@@ -49,7 +49,7 @@ from sonde.net.urls import MAX_URL, join
 WINDOW = 50
 """Visible characters on either side of an anchor that belong to its window."""
 
-MAX_SIZE = 10_000_000
+MAX_SIZE = 5_000_000
 """Bytes of a document (in UTF-8) past this number are not read; the page says that it was cut."""
 
 MAX_LINKS = 10_000
@@ -64,6 +64,13 @@ MAX_ATTRIBUTES = 1_000
 """In one tag."""
 MAX_PAIRS = 20_000_000
 """The squares of all tags' numbers of attributes, added up: each is compared with each."""
+MAX_STEPS = 50_000_000
+"""Open elements that are looked through at end tags, added up."""
+MAX_COPIES = 500_000
+"""Formatting elements that may have to be opened again, added up: 34 kB can ask for millions."""
+
+_STYLES = "a b big code em font i nobr s small strike strong tt u"
+_FORMATTING = Names(dict.fromkeys(_STYLES.split(), 1))
 
 ELEMENTS = Names(_ELEMENTS)
 """The kernels' table of elements."""
@@ -100,9 +107,10 @@ _ATTRIBUTE = re.compile(
 _NOTED = {ord(name[0]): name for name in ("html", "title", "meta", "link", "base")}
 # Most links and metas say nothing of interest.
 _TELLING = {
-    "link": re.compile(b"canonical|&", re.IGNORECASE),
+    "link": re.compile(b"canonical|(?:rss|atom)[+]xml|&", re.IGNORECASE),
     "meta": re.compile(b"robots|sonde|refresh|&", re.IGNORECASE),
 }
+_FEEDS = ("application/rss+xml", "application/atom+xml")
 _RULES = Names(RULES)
 
 
@@ -155,6 +163,7 @@ class Page:
     """``None`` for bare text: it is one piece."""
     links: tuple[PageLink, ...] = ()
     canonical: str | None = None
+    feeds: tuple[str, ...] = ()
     robots: str = ""
     charset: str = "utf-8"
     cut: bool = False
@@ -202,8 +211,8 @@ def read_page(
     >>> page.text, page.links[0].url, page.anchor(page.links[0])
     ('See the tide gauge now', 'http://a.example/x', 'the tide gauge')
     """
-    html, charset = transcoded(body, content_type)
-    whole = len(html) <= MAX_SIZE
+    html, charset = transcoded(body[: 2 * MAX_SIZE], content_type)  # UTF-16 has two bytes for one
+    whole = len(html) <= MAX_SIZE and len(body) <= 2 * MAX_SIZE
     found = read_html(html if whole else _begun(html), url, max_links)
     return Page(
         url=url,
@@ -214,6 +223,7 @@ def read_page(
         layout=found.layout,
         links=tuple(found.links),
         canonical=found.canonical,
+        feeds=tuple(found.feeds),
         robots=", ".join(found.robots),
         charset=charset,
         cut=found.cut or not whole,
@@ -234,8 +244,9 @@ def bare_layout(text: str) -> Layout:
 
 def plain_page(text: str, url: str, *, title: str = "") -> Page:
     """A page made of bare text (a text file, the text of a PDF): no links."""
-    collapsed = " ".join(text.split())
-    return Page(url=url, title=title, text=collapsed)
+    collapsed = " ".join(text[:MAX_SIZE].split())
+    cut = len(text) > MAX_SIZE
+    return Page(url=url, title=title, text=collapsed, cut=cut)
 
 
 @dataclass(slots=True)
@@ -248,6 +259,7 @@ class HtmlReading:
     title: str = ""
     language: str = ""
     canonical: str | None = None
+    feeds: list[str] = field(default_factory=list)
     robots: list[str] = field(default_factory=list)
     links: list[PageLink] = field(default_factory=list)
     cut: bool = False
@@ -337,8 +349,12 @@ def _heed(
             if target is not None:
                 base, based = Base(target), True
         elif name == "link":
-            if found.canonical is None and "canonical" in attributes.get("rel", "").lower().split():
+            says = attributes.get("rel", "").lower().split()
+            if found.canonical is None and "canonical" in says:
                 found.canonical = base.join(attributes.get("href", ""))
+            elif "alternate" in says and attributes.get("type", "").lower() in _FEEDS:
+                feed = base.join(attributes.get("href", ""))
+                found.feeds += [feed] if feed is not None else []
         elif attributes.get("name", "").lower() in ("robots", "sonde"):
             found.robots.append(attributes.get("content", ""))
         elif attributes.get("http-equiv", "").lower() == "refresh":
@@ -351,7 +367,16 @@ def _heed(
 
 def shallow(html: bytes) -> bytes:
     """HTML in UTF-8, or as much of it as comes before it would take too long."""
-    safe: int = safe_length(html, ELEMENTS, MAX_DEPTH, MAX_ATTRIBUTES, MAX_PAIRS)
+    safe: int = safe_length(
+        html,
+        ELEMENTS,
+        _FORMATTING,
+        MAX_DEPTH,
+        MAX_ATTRIBUTES,
+        MAX_PAIRS,
+        MAX_STEPS,
+        MAX_COPIES,
+    )
     return html if safe == len(html) else html[:safe]
 
 

@@ -167,6 +167,7 @@ class Pseudonymous:
             "records": tuple(hide(str(record)) for record in outcome.records),
         }
         if isinstance(outcome, PageVisit):
+            hidden["found"] = ()
             hidden["refused"] = [(hide(other), reason) for other, reason in outcome.refused]
             if outcome.facts is not None:
                 hidden["facts"] = PageFacts(

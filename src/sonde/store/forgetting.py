@@ -1,10 +1,10 @@
 """Forgetting a node: its name and what it said leave the run folder, what was decided stays.
 
 The node keeps its number, so that the log can still be told: only its name is gone, with its title,
-its text, its page in the WARC files, its address, the texts of others that have its name in them,
-and what the source kept of it. If it is still on the frontier it is taken off. Names that were
-forgotten are remembered as salted digests, by which a crawl that goes on knows them and leaves them
-out.
+its text, its records, its page in the WARC files, its address, the texts and records of others that
+have its name in them, and what the source kept of it. If it is still on the frontier it is taken
+off. Names that were forgotten are remembered as salted digests, by which a crawl that goes on knows
+them and leaves them out.
 
 The database is written anew afterwards: nothing of what was removed is left in unused pages.
 """
@@ -80,12 +80,25 @@ class Forgotten:
             facts = outcome.facts
             if isinstance(facts.text, str) and self._named_in(f"{facts.title} {facts.text}"):
                 changed["facts"] = replace(facts, text=None, title="")
+        if isinstance(outcome, PageVisit) and outcome.found:
+            changed["found"] = [
+                record
+                for record in outcome.found
+                if not self._named_in(f"{record.title} {record.text} {record.fields}")
+            ]
         return replace(outcome, **changed)
 
     def _named_in(self, text: str) -> bool:
         """Whether a text has one of the names in it, as a word or as an address."""
         words = set(_WORD.findall(text)) | {name.strip(".@-") for name in _ADDRESS.findall(text)}
         return any(self.digest(word) in self.digests for word in words)
+
+
+_BY_URL = """
+SELECT t.name FROM sqlite_schema AS t, pragma_table_info(t.name) AS c
+WHERE t.type = 'table' AND c.name = 'url' AND c.pk = 1
+"""
+"""The tables with a row for a URL: what was refused, and what the source keeps of URLs."""
 
 
 def spellings(node: str) -> list[str]:
@@ -116,8 +129,9 @@ def forget(folder: Path, node: str) -> int:
                 database.executemany(
                     "UPDATE pages SET warc = NULL WHERE warc = ?", [(place,) for place in blanked]
                 )
-                texts = _texts(database, names)
-            database.execute("DELETE FROM refused WHERE url = ?", (node,))
+                texts = _texts(database, names) + _records(database, number, names)
+            for (table,) in database.execute(_BY_URL).fetchall():
+                database.execute(f"DELETE FROM {table} WHERE url = ?", (node,))
             for table in ("sites", "unkept"):  # which may hold pages as they were read
                 if database.execute(_HAS, (table,)).fetchone():
                     database.execute(f"DELETE FROM {table}")
@@ -185,6 +199,23 @@ def _texts(database: sqlite3.Connection, names: list[str]) -> int:
         if any(name in said for name in long_enough):
             found.append((lease,))
     database.executemany("UPDATE pages SET text = NULL, title = '' WHERE lease = ?", found)
+    return len(found)
+
+
+def _records(database: sqlite3.Connection, number: int, names: list[str]) -> int:
+    """Records of the node, and those of others that have one of the names in them."""
+    database.execute(
+        "DELETE FROM records WHERE lease IN (SELECT number FROM leases WHERE node = ?)", (number,)
+    )
+    long_enough = [name.lower() for name in names if len(name) > 1 and not name.isdigit()]
+    found = [
+        (source, name)
+        for source, name, *said in database.execute(
+            "SELECT source, id, url, title, text, fields FROM records"
+        )
+        if any(each in f"{name} {' '.join(said)}".lower() for each in long_enough)
+    ]
+    database.executemany("DELETE FROM records WHERE source = ? AND id = ?", found)
     return len(found)
 
 

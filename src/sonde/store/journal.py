@@ -24,6 +24,7 @@ from typing import Any
 
 from sonde.errors import StoreError
 from sonde.system import sync_file
+from sonde.whole_text import whole
 
 _told = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -46,6 +47,7 @@ _INSERTS = {
     " gain = coalesce(?, gain) WHERE number = ?",
     "rejudged": "UPDATE pages SET main = ?, text = ? WHERE lease = ?",
     "refused": "INSERT OR IGNORE INTO refused VALUES (?, ?, ?)",
+    "records": "INSERT OR IGNORE INTO records VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)",
     "meta": "INSERT OR REPLACE INTO meta VALUES (?, ?)",
     "outdated": "DELETE FROM snapshots WHERE part = ?",
     "snapshots": "INSERT INTO snapshots VALUES (?, ?, ?)",
@@ -65,7 +67,7 @@ def storable(value: Any) -> Any:
     """A value as the database can keep it: text without lone surrogates (bytes of a header that are
     no UTF-8, or escapes in JSON that stand for no character), whole numbers within 64 bits."""
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode("utf-8")
+        return whole(value)
     if isinstance(value, int):
         return min(max(value, -_LARGEST - 1), _LARGEST)
     return value
@@ -244,7 +246,10 @@ class Journal:
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="sonde-sync")
         if self._file < 0:
-            self._file = os.open(self._wal, os.O_RDWR)
+            try:
+                self._file = os.open(self._wal, os.O_RDWR)
+            except OSError as error:
+                raise _unwritable(error) from None
         self._syncing = self._thread.submit(self._sync, self._reserving)
 
     def _sync(self, reserving: int) -> None:

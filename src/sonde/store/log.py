@@ -139,6 +139,29 @@ def open_leases(database: sqlite3.Connection) -> list[LeaseRow]:
     return list(map(LeaseRow._make, found))
 
 
+def brought_by_group(
+    database: sqlite3.Connection,
+) -> Iterator[tuple[str, int, float, float]]:
+    """How often each group was visited or failed on a prediction, what the predictions came to,
+    and what came."""
+    return iter(
+        database.execute(
+            "SELECT host, count(*), sum(max(predicted, 0.0)), sum(coalesce(gain, 0.0))"
+            " FROM leases JOIN nodes ON nodes.number = leases.node"
+            " WHERE outcome IN ('visit', 'failure') AND predicted IS NOT NULL"
+            " GROUP BY host ORDER BY min(leases.number)"
+        ).fetchall()
+    )
+
+
+def interruptions(database: sqlite3.Connection) -> dict[int | None, int]:
+    """How often nodes were in flight when the run ended, by their numbers."""
+    found = database.execute(
+        "SELECT node, count(*) FROM leases WHERE outcome = 'interrupt' GROUP BY node"
+    )
+    return dict(found.fetchall())
+
+
 # -- texts -----------------------------------------------------------------------------------------
 
 
@@ -279,7 +302,7 @@ def read_checkpoint(folder: Path, seq: int) -> dict[str, Arrays] | None:
 def positions(database: sqlite3.Connection, before: int | None = None) -> list[int]:
     """Where checkpoints were taken before a position of the log, the latest first."""
     found = database.execute(
-        "SELECT log_seq FROM checkpoints WHERE ?1 IS NULL OR log_seq < ?1 ORDER BY 1 DESC",
+        "SELECT log_seq FROM checkpoints WHERE log_seq < coalesce(?, log_seq + 1) ORDER BY 1 DESC",
         (before,),
     )
     return [seq for (seq,) in found]

@@ -13,24 +13,43 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sonde.errors import InputError
 from sonde.store.log import Arrays, checkpoints
-from sonde.store.schema import VERSION, wrong_version
+from sonde.store.memory_pages import MemoryPages
+from sonde.store.schema import TABLES_THERE, VERSION, check_tables, wrong_version
+from sonde.store.warcreader import Archived, read_archived
 
 DATABASE = "run.sqlite"
 PAGES = "pages"
 
 
-class RunReader:
-    """A read-only view of a run folder. Use as a context manager, or ``close()`` it."""
+class MemoryRun(NamedTuple):
+    """What is left of a run without a folder: its database, and its pages."""
 
-    def __init__(self, folder: Path) -> None:
+    database: sqlite3.Connection
+    pages: MemoryPages
+
+    def close(self) -> None:
+        """Let go of both."""
+        self.database.close()
+        self.pages.close()
+
+
+class RunReader:
+    """A read-only view of a run folder, or of a run in memory. Use as a context manager, or
+    ``close()`` it."""
+
+    def __init__(self, folder: Path, memory: MemoryRun | None = None) -> None:
         self.folder = folder
         self.pages = folder / PAGES
+        self._memory = memory
+        if memory is not None:
+            self._connection = memory.database
+            return
         self._path = folder / DATABASE
         if not folder.exists():
             raise InputError(f"{folder}: no such folder")
@@ -71,6 +90,9 @@ class RunReader:
         version = self.count("PRAGMA user_version")
         if version != VERSION:
             raise wrong_version(self.folder, version)
+        check_tables(self._path, {str(name) for (name,) in self.rows(TABLES_THERE)})
+        if not isinstance(self.meta("config"), dict):
+            raise InputError(f"{self._path}: damaged: it does not say what it was made for")
 
     def _damaged(self, error: sqlite3.Error) -> InputError:
         return InputError(f"{self._path}: cannot be read: {error}")
@@ -109,8 +131,14 @@ class RunReader:
             return None
         try:
             return json.loads(found[0])
-        except ValueError:
-            return found[0]
+        except (TypeError, ValueError):
+            raise InputError(f"{self._path}: damaged: what it says of {key} is not JSON") from None
+
+    def archived(self, place: str) -> Archived:
+        """The answer that is kept at a place (``pages.warc``)."""
+        if self._memory is not None:
+            return self._memory.pages.read(place)
+        return read_archived(self.pages, place)
 
     @property
     def stop(self) -> str | None:
@@ -124,7 +152,8 @@ class RunReader:
 
     def close(self) -> None:
         """End the view. Closing twice does nothing."""
-        self._connection.close()
+        if self._memory is None:
+            self._connection.close()
 
     def __enter__(self) -> RunReader:
         return self

@@ -14,7 +14,8 @@ leaves before its lease is: so what a killed process has said and done is in the
 reaches the kernel, not the disk; the journal sees to the disk once a second, and reserves requests
 ahead, so that even after a power cut the budget is not overspent (see ``journal``).
 
-Without a path the run lives in memory: the same tables, gone with the process.
+Without a path the run lives in memory: the same tables, and its pages in a temporary file, gone
+with the process.
 """
 
 from __future__ import annotations
@@ -40,14 +41,21 @@ from sonde.store.log import (
     positions,
     write_checkpoint,
 )
-from sonde.store.reader import DATABASE, PAGES
-from sonde.store.schema import SCHEMA, VERSION, wrong_version
+from sonde.store.memory_pages import MemoryPages
+from sonde.store.reader import DATABASE, PAGES, MemoryRun
+from sonde.store.schema import (
+    SCHEMA,
+    TABLES,
+    TABLES_THERE,
+    VERSION,
+    check_tables,
+    wrong_version,
+)
 from sonde.system import boot, restarted_since, take_lock
 
 LOCK = "run.lock"
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_TABLES = frozenset(re.findall(r"CREATE TABLE (\w+)", SCHEMA))
 
 
 class _Lock:
@@ -80,15 +88,15 @@ class Run:
         self.database = database
         self._lock = lock
         self._closed = False
-        self.power_lost = self._left_open() and restarted_since(self.meta("boot"))
+        self.page_store = MemoryPages() if path is None else None
+        self.unclean = bool(self.meta("open"))
+        """Whether its last writer was killed, or lost its disk or its power."""
+        self.power_lost = self.unclean and restarted_since(self.meta("boot"))
         self.journal = Journal(
             database, None if path is None else path / f"{DATABASE}-wal", self.meta("reserved") or 0
         )
         self.journal.meta("boot", boot())
         self.journal.meta("open", True)
-
-    def _left_open(self) -> bool:
-        return bool(self.meta("open"))
 
     # -- making and opening --------------------------------------------------------------------
 
@@ -105,7 +113,9 @@ class Run:
                 raise InputError(f"{folder}: cannot be made: {error.strerror or error}") from None
         try:
             if folder is None:
-                database = sqlite3.connect(":memory:", isolation_level=None)
+                database = sqlite3.connect(
+                    ":memory:", isolation_level=None, check_same_thread=False
+                )
             else:
                 if (folder / DATABASE).exists():
                     raise InputError(
@@ -152,6 +162,7 @@ class Run:
             (version,) = database.execute("PRAGMA user_version").fetchone()
             if version != VERSION:
                 raise wrong_version(folder, version)
+            check_tables(folder / DATABASE, {name for (name,) in database.execute(TABLES_THERE)})
             return cls(folder, database, lock)
         except BaseException as error:
             if database is not None:
@@ -159,11 +170,13 @@ class Run:
             lock.release()
             if isinstance(error, sqlite3.Error):
                 raise InputError(f"{folder / DATABASE}: cannot be read: {error}") from None
+            if isinstance(error, (TypeError, ValueError)) and not isinstance(error, InputError):
+                raise InputError(f"{folder / DATABASE}: damaged: {error}") from None
             raise
 
     def declare(self, table: str, columns: str) -> None:
         """Have a further table, made if it is not there; `columns` is its SQL after the name."""
-        if not _NAME.fullmatch(table) or table in _TABLES:
+        if not _NAME.fullmatch(table) or table in TABLES:
             raise InputError(f"not a name for a table of a source: {table!r:.100}")
         try:
             self.database.execute(f"CREATE TABLE IF NOT EXISTS {table} {columns}")
@@ -176,7 +189,7 @@ class Run:
 
     def declared(self, table: str) -> Iterator[tuple[Any, ...]]:
         """All rows of a table that was declared."""
-        if table in _TABLES or not _NAME.fullmatch(table):
+        if table in TABLES or not _NAME.fullmatch(table):
             raise InputError(f"not a table of a source: {table!r:.100}")
         return iter(self.database.execute(f"SELECT * FROM {table}"))
 
@@ -223,18 +236,28 @@ class Run:
             self.journal.meta("open", False)
             self.journal.close()
         finally:
-            self.database.close()
-            if self._lock is not None:
-                self._lock.release()
+            self._let_go()
+
+    def kept(self) -> MemoryRun:
+        """End a run without a folder, and keep what it has."""
+        assert self.page_store is not None
+        self._closed = True
+        self.journal.close()
+        return MemoryRun(self.database, self.page_store)
+
+    def _let_go(self) -> None:
+        self.database.close()
+        if self.page_store is not None:
+            self.page_store.close()
+        if self._lock is not None:
+            self._lock.release()
 
     def abandon(self) -> None:
         """Let go without writing: what was committed stays, as after a kill."""
         if not self._closed:
             self._closed = True
             self.journal.let_go()
-            self.database.close()
-            if self._lock is not None:
-                self._lock.release()
+            self._let_go()
 
     def discard(self) -> None:
         """Let go of a run that never began, and leave nothing of it behind."""

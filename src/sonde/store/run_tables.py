@@ -12,10 +12,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sonde.errors import InputError
+from sonde.store.page_content import Reads, text_hash
 from sonde.store.reader import RunReader
+from sonde.store.run_pages import content_of, reads_of
 from sonde.store.summary import FRONTIER, judged
 
 BATCH = 10_000
+_WITH_TEXT = 500
 
 _TEXT, _WHOLE, _REAL, _TRUTH = pa.string(), pa.int64(), pa.float64(), pa.bool_()
 _MOMENT = pa.timestamp("us", tz="UTC")
@@ -25,7 +28,7 @@ def _schema(*fields: tuple[str, pa.DataType]) -> pa.Schema:
     return pa.schema(fields)
 
 
-VISITS = _schema(
+_VISITS = _schema(
     ("url", _TEXT),
     ("final_url", _TEXT),
     ("host", _TEXT),
@@ -48,10 +51,31 @@ VISITS = _schema(
     ("modified", _TEXT),
     ("fingerprint", _WHOLE),
     ("warc", _TEXT),
+    ("digest", _TEXT),  # SHA-1 of the body
     ("lease", _WHOLE),
 )
+_TEXTS = _schema(
+    ("hash", _TEXT),  # SHA-256 of the text
+    ("text", pa.large_string()),
+    ("missing", _TEXT),  # why there is no text
+)
+VISITS = pa.schema([*_VISITS, *_TEXTS])
 LINKS = _schema(
-    ("source", _TEXT), ("target", _TEXT), ("score", _REAL), ("lease", _WHOLE), ("place", _WHOLE)
+    ("source", _TEXT),
+    ("target", _TEXT),
+    ("score", _REAL),
+    ("lease", _WHOLE),
+    ("place", _WHOLE),
+    ("anchor", _TEXT),  # where the page was kept
+)
+RECORDS = _schema(
+    ("id", _TEXT),
+    ("source", _TEXT),
+    ("url", _TEXT),
+    ("title", _TEXT),
+    ("text", pa.large_string()),
+    ("fields", pa.large_string()),
+    ("found_on", _TEXT),
 )
 LEDGER = _schema(
     ("lease", _WHOLE),
@@ -121,16 +145,44 @@ class RunTables:
         return pa.concat_arrays(parts)
 
     def visits(self) -> Iterator[pa.Table]:
-        """One row a visit, in order."""
+        """One row a visit, in order, with what its page said."""
+        yield VISITS.empty_table()
+        reading = reads_of(self.run)
+        for table in self._visits():
+            for begin in range(0, table.num_rows, _WITH_TEXT):
+                yield self._with_text(table.slice(begin, _WITH_TEXT), reading)
+
+    def _visits(self) -> Iterator[pa.Table]:
         return self._tables(
-            VISITS,
+            _VISITS,
             "SELECT url, final_url, host, depth, score, gain, predicted, chooser, status,"
             " media_type, language, title, flags, requests, bytes, seconds, rtt,"
-            " cast(settled * 1000000 AS INTEGER), etag, modified, fingerprint, warc, leases.number"
+            " cast(settled * 1000000 AS INTEGER), etag, modified, fingerprint, warc,"
+            " lower(hex(digest)), leases.number"
             " FROM log JOIN leases ON leases.number = log.lease"
             " JOIN nodes ON nodes.number = leases.node"
             " LEFT JOIN pages ON pages.lease = leases.number"
             " WHERE log.kind = 'settle' AND outcome = 'visit' ORDER BY seq",
+        )
+
+    def _with_text(self, rows: pa.Table, reading: Reads) -> pa.Table:
+        said: list[tuple[str | None, str | None, str]] = []
+        for lease in rows.column("lease").to_pylist():
+            content = content_of(self.run, lease, reading)
+            text = None if content is None else content.text
+            missing = "it has no page" if content is None else content.missing
+            said.append((None if text is None else text_hash(text), text, missing))
+        for field, values in zip(_TEXTS, zip(*said, strict=True), strict=True):
+            rows = rows.append_column(field, pa.array(values, field.type))
+        return rows
+
+    def records(self) -> Iterator[pa.Table]:
+        """One row for each record that visits found, in order."""
+        return self._tables(
+            RECORDS,
+            "SELECT id, source, records.url, title, text, fields, nodes.url FROM records"
+            " LEFT JOIN leases ON leases.number = records.lease"
+            " LEFT JOIN nodes ON nodes.number = leases.node ORDER BY records.number",
         )
 
     def ledger(self, threshold: float = 0.0) -> Iterator[pa.Table]:
@@ -180,18 +232,33 @@ class RunTables:
         )
 
     def links(self) -> Iterator[pa.Table]:
-        """One row a link, in the order told."""
+        """One row a link, in the order told, with what it is called where its page was kept."""
         yield LINKS.empty_table()
+        reading = reads_of(self.run)
+        for pages in self._link_pages():
+            called: list[str | None] = []
+            for page in pages:
+                content = content_of(self.run, page.lease, reading)
+                read = None if content is None else content.reading
+                names = {} if read is None else read.anchors
+                targets = self.urls.take(pa.array(page.targets)).to_pylist()
+                called += [names.get(target) for target in targets]
+            yield self._link_table(pages).append_column(
+                LINKS.field("anchor"), pa.array(called, _TEXT)
+            )
+
+    def _link_pages(self) -> Iterator[list[PageLinks]]:
+        """The links that visits told, some thousands at a time."""
         pending: list[PageLinks] = []
         size = 0
         for page in self._pages("SELECT lease, node, targets, scores FROM pages ORDER BY lease"):
             pending.append(page)
             size += len(page.targets)
             if size >= BATCH:
-                yield self._link_table(pending)
+                yield pending
                 pending, size = [], 0
         if size:
-            yield self._link_table(pending)
+            yield pending
 
     def edges(self) -> Iterator[PageLinks]:
         """The links of each node's last visit, parallel ones as one with their scores added: the
@@ -233,7 +300,8 @@ class RunTables:
             pa.array(np.repeat([page.lease for page in pages], lengths)),
             pa.array(np.concatenate([np.arange(length) for length in lengths])),
         ]
-        return pa.table(columns, names=LINKS.names).cast(LINKS)
+        plain = pa.schema(list(LINKS)[:-1])
+        return pa.table(columns, names=plain.names).cast(plain)
 
     def _tables(self, schema: pa.Schema, query: str) -> Iterator[pa.Table]:
         yield schema.empty_table()

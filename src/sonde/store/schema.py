@@ -6,6 +6,8 @@ log to a fresh explorer gives its state bit for bit. The other tables are what t
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from pathlib import Path
 
 from sonde.errors import InputError
@@ -33,6 +35,7 @@ CREATE TABLE nodes (
 --   budget: the limit was raised on resume
 --   dice: an ask that found nothing has turned the dice all the same
 --   lost: requests reserved before a power cut that the log knows nothing of; they count as spent
+--   aside: a request that belongs to no lease (a spider's media)
 CREATE TABLE log (
     seq INTEGER PRIMARY KEY,
     kind TEXT NOT NULL,
@@ -48,7 +51,7 @@ CREATE TABLE log (
     --     hears of it: the microseconds after which each request was answered, with the host where
     --     that is not the node's own)
     --   correct: score, and told, what it was before
-    --   time, budget, lost: the units; dice: the state
+    --   time, budget, lost, aside: the units; dice: the state
     data TEXT
 );
 
@@ -114,6 +117,22 @@ CREATE TABLE refused (
     lease INTEGER                 -- where it was seen
 ) WITHOUT ROWID;
 
+-- What visits found: results of a search form, posts, structured data of pages. Each once, as the
+-- first visit that brought it had it.
+CREATE TABLE records (
+    number INTEGER PRIMARY KEY,
+    source TEXT NOT NULL,         -- form, post, json-ld, microdata, opengraph, meta, or a table of
+                                  -- a file of fields
+    id TEXT NOT NULL,
+    lease INTEGER NOT NULL,
+    url TEXT NOT NULL,
+    title TEXT NOT NULL,
+    text TEXT NOT NULL,
+    fields TEXT NOT NULL,         -- JSON
+    UNIQUE (source, id)
+);
+CREATE INDEX records_lease ON records (lease);
+
 -- The positions in the log that there is a checkpoint of (see store/log.py).
 CREATE TABLE checkpoints (log_seq INTEGER PRIMARY KEY);
 
@@ -125,6 +144,19 @@ CREATE TABLE snapshots (
     PRIMARY KEY (log_seq, part)
 ) WITHOUT ROWID;
 """
+
+
+TABLES = frozenset(re.findall(r"CREATE TABLE (\w+)", SCHEMA))
+"""The tables that every run has."""
+
+TABLES_THERE = "SELECT name FROM sqlite_schema WHERE type = 'table'"
+"""The query for those that a database has."""
+
+
+def check_tables(path: Path, there: Collection[str]) -> None:
+    """Say so where a run lacks one of its tables."""
+    if missing := sorted(TABLES.difference(there)):
+        raise InputError(f"{path}: damaged: it has no table {', '.join(missing)}")
 
 
 def wrong_version(folder: Path, version: int) -> InputError:

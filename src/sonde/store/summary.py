@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ import numpy.typing as npt
 from sonde.errors import InputError
 from sonde.metrics import Merit, MeritSteps, judge
 from sonde.store.reader import RunReader
+from sonde.url_languages import without_translations
 
 RANKED = 100
 """Ranks are exact up to here; a node further down is recorded as beyond."""
@@ -107,19 +109,20 @@ class Ranks:
     mean: float | None  # over ranks up to ``RANKED``
 
 
-def _lost(run: RunReader) -> Reason:
-    """What counts as spent because a power cut may have hidden it."""
-    row = run.one(
-        "SELECT count(*), total(json_extract(data, '$.requests')),"
-        " total(json_extract(data, '$.bytes')) FROM log WHERE kind = 'lost'"
+def _unleased(run: RunReader) -> list[Reason]:
+    """What counts as spent and belongs to no lease: because a power cut may have hidden it, or
+    because it was asked for besides."""
+    found = run.rows(
+        "SELECT kind, iif(kind = 'lost', 'power cut', 'besides'), count(*),"
+        " total(json_extract(data, '$.requests')), total(json_extract(data, '$.bytes'))"
+        " FROM log WHERE kind IN ('lost', 'aside') GROUP BY 1 ORDER BY 1"
     )
-    assert row is not None
-    return Reason("lost", "power cut", row[0], int(row[1]), int(row[2]), 0.0)
+    return [Reason(row[0], row[1], row[2], int(row[3]), int(row[4]), 0.0) for row in found]
 
 
 def totals(run: RunReader) -> Totals:
     """The run in numbers."""
-    lost = _lost(run)
+    unleased = _unleased(run)
     row = run.one(
         "SELECT count(*) FILTER (WHERE outcome = 'visit'),"
         " count(*) FILTER (WHERE outcome = 'failure'), count(*) FILTER (WHERE outcome = 'skip'),"
@@ -134,8 +137,8 @@ def totals(run: RunReader) -> Totals:
         skips=row[2],
         interrupted=row[3],
         in_flight=row[4],
-        requests=int(row[5]) + lost.requests,
-        bytes=int(row[6]) + lost.bytes,
+        requests=int(row[5]) + sum(each.requests for each in unleased),
+        bytes=int(row[6]) + sum(each.bytes for each in unleased),
         seconds=row[7],
         value=row[8],
         known=run.count("SELECT count(*) FROM nodes"),
@@ -163,15 +166,17 @@ def last_budget(run: RunReader) -> dict[str, Any] | None:
     return limits
 
 
-def best_pages(run: RunReader, count: int) -> list[BestPage]:
-    """The pages with the highest scores; of equal ones the earlier visit."""
+def best_pages(run: RunReader, count: int, *, translations: bool = False) -> list[BestPage]:
+    """The pages with the highest scores; of equal ones the earlier visit. Of a page in several
+    languages the best one, unless translations are asked for."""
     found = run.rows(
-        "SELECT url, coalesce(title, ''), score, predicted FROM leases"
+        "SELECT url, coalesce(title, ''), score, predicted, coalesce(language, '') FROM leases"
         " JOIN nodes ON nodes.number = leases.node LEFT JOIN pages ON pages.lease = leases.number"
-        " WHERE outcome = 'visit' ORDER BY score DESC, leases.number LIMIT ?",
-        count,
+        " WHERE outcome = 'visit' ORDER BY score DESC, leases.number",
     )
-    return [BestPage(*row) for row in found]
+    if not translations:
+        found = without_translations(found, lambda row: (row[0], row[4]))
+    return [BestPage(*row[:4]) for row in islice(found, count)]
 
 
 def reasons(run: RunReader) -> list[Reason]:
@@ -180,8 +185,7 @@ def reasons(run: RunReader) -> list[Reason]:
         "SELECT coalesce(outcome, 'in flight'), coalesce(reason, ''), count(*), sum(requests),"
         " sum(bytes), sum(seconds) FROM leases GROUP BY 1, 2 ORDER BY 4 DESC, 3 DESC, 1, 2"
     )
-    lost = _lost(run)
-    return [Reason(*row) for row in found] + ([lost] if lost.leases else [])
+    return [Reason(*row) for row in found] + _unleased(run)
 
 
 def hosts(run: RunReader) -> list[HostSummary]:
@@ -251,6 +255,11 @@ def merit(run: RunReader, threshold: float = 0.0) -> Merit | None:
         return judged(run.database, threshold).steps.last
     except sqlite3.DatabaseError as error:
         raise InputError(f"{run.folder}: cannot be read: {error}") from None
+
+
+def records(run: RunReader) -> dict[str, int]:
+    """How many records visits found, by source."""
+    return dict(run.rows("SELECT source, count(*) FROM records GROUP BY 1 ORDER BY 2 DESC, 1"))
 
 
 def flags(run: RunReader) -> dict[str, int]:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import os
 import re
 import time
 import zlib
@@ -32,7 +33,7 @@ from typing import NamedTuple, Protocol
 
 from sonde.errors import InputError, StoreError
 from sonde.store.fastwarc import GzipWriter, WarcRecord, WarcRecordType
-from sonde.system import sync_file, sync_folder
+from sonde.system import is_starved, sync_file, sync_folder
 
 FILE_SIZE = 1_000_000_000
 """Bytes after which the next file begins, as archives have them by custom."""
@@ -81,6 +82,12 @@ class Tail:
 def file_name(number: int) -> str:
     """The name of the n-th file."""
     return f"pages-{number:05d}.warc.gz"
+
+
+def number_of(name: str) -> int:
+    """The number in the name of a file."""
+    found = _NAME.fullmatch(name)
+    return 0 if found is None else int(found[1])
 
 
 def numbered(folder: Path) -> list[int]:
@@ -164,14 +171,24 @@ class WarcWriter:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             numbers = numbered(folder)
-            self._number = numbers[-1] if numbers else 0
-            if numbers:
-                self._go_on(None if since is None else RecordPlace.parse(since))
+            place = None if since is None else RecordPlace.parse(since)
+            # Files that are gone keep their numbers: the database has places in them.
+            last = 0 if place is None else number_of(place.name)
+            self._number = max([last, *numbers])
+            if numbers and numbers[-1] >= last:
+                self._go_on(place)
+            elif last:
+                self.report = f"{folder / file_name(last)}: not there any more"
         except OSError as error:
+            if is_starved(error):
+                raise
             raise StoreError(f"{folder}: cannot be written: {error.strerror}") from None
 
     def _go_on(self, since: RecordPlace | None) -> None:
         path = self._folder / file_name(self._number)
+        if since is not None and since.name == path.name and since.offset >= path.stat().st_size:
+            self.report = f"{path}: not the file that was written; it is left as it is"
+            return
         tail = tail_of(path, since.offset if since is not None and since.name == path.name else 0)
         if tail.damage == "corrupt":
             self.report = f"{path}: damaged from byte {tail.end} on; it is left as it is"
@@ -196,6 +213,8 @@ class WarcWriter:
         try:
             return self._write(exchanges, time.time() if when is None else when, cut)
         except OSError as error:
+            if is_starved(error):  # the disk is well; whoever opens so many files knows what to do
+                raise
             raise StoreError(f"{self._folder}: cannot be written: {error.strerror}") from None
 
     def _write(self, exchanges: Sequence[Exchanged], when: float, cut: str) -> str:
@@ -274,6 +293,7 @@ class WarcWriter:
 
     def _append(self, data: bytes) -> None:
         assert self._file is not None
+        self._check_place()
         rest = memoryview(data)
         try:
             while rest:
@@ -285,6 +305,24 @@ class WarcWriter:
             raise
         self._end += len(data)
         self._unsynced = True
+
+    def _check_place(self) -> None:
+        """What is written to a file that was removed or replaced is nowhere to be found."""
+        assert self._file is not None
+        path = self._folder / self._name
+        try:
+            there = path.stat()
+        except FileNotFoundError:
+            raise StoreError(
+                f"{path} was removed while it was being written: what was in it is lost; the run"
+                " resumes, and goes on in another file"
+            ) from None
+        here = os.fstat(self._file.fileno())
+        if (there.st_dev, there.st_ino) != (here.st_dev, here.st_ino):
+            raise StoreError(
+                f"{path} was replaced while it was being written; the run resumes, and goes on in"
+                " another file"
+            )
 
     # -- records -------------------------------------------------------------------------------
 

@@ -38,6 +38,17 @@ def read_archived(folder: Path, place: str) -> Archived:
     return Archived(found.url, found.date, found.headers, original.body)
 
 
+def split_response(block: bytes) -> tuple[tuple[tuple[str, str], ...], bytes]:
+    """The headers and the body of a response as it was on the wire."""
+    head, _, body = block.partition(b"\r\n\r\n")
+    fields = (line.partition(b":") for line in head.split(b"\r\n")[1:])
+    headers = tuple(
+        (name.decode("latin-1").strip(), value.decode("latin-1").strip())
+        for name, _, value in fields
+    )
+    return headers, body
+
+
 def _read(folder: Path, place: RecordPlace) -> tuple[Archived, RecordPlace | None]:
     path = folder / place.name
     try:
@@ -56,12 +67,7 @@ def _read(folder: Path, place: RecordPlace) -> tuple[Archived, RecordPlace | Non
     if record.record_type == WarcRecordType.conversion:  # a page as a browser drew it
         kind = record.headers.get("Content-Type") or ""
         return Archived(target, date, (("Content-Type", kind),), block), None
-    head, _, body = block.partition(b"\r\n\r\n")
-    fields = (line.partition(b":") for line in head.split(b"\r\n")[1:])
-    headers = tuple(
-        (name.decode("latin-1").strip(), value.decode("latin-1").strip())
-        for name, _, value in fields
-    )
+    headers, body = split_response(block)
     found = Archived(target, date, headers, body)
     if record.record_type == WarcRecordType.revisit:
         name = record.headers.get("WARC-Refers-To-Filename") or ""

@@ -11,7 +11,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from sonde.store.run import Run
@@ -101,11 +101,6 @@ GROUP BY target ORDER BY cited DESC, target LIMIT ?
 """
 """The most cited since a moment, ties to the node that was found first."""
 
-_NODE = (
-    "id, url, state, visits, last, links, fresh, elapsed, score, intervals, changes, watched,"
-    " etag, modified, digest, misses, dated"
-)
-
 
 @dataclass(frozen=True, slots=True)
 class TrackedNode:
@@ -128,6 +123,9 @@ class TrackedNode:
     digest: bytes | None
     misses: int
     dated: float | None
+
+
+_NODE = ", ".join(field.name for field in fields(TrackedNode))
 
 
 class Citations:

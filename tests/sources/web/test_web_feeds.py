@@ -73,9 +73,9 @@ def test_entities_do_not_expand() -> None:
         b"<!ENTITY %c '%s'>" % (98 + n, b"&%c;" % (97 + n) * 10) for n in range(9)
     )
     body = laughs + b"]><urlset><url><loc>http://a.example/&j;</loc></url></urlset>"
-    began = time.monotonic()
+    began = time.process_time()
     assert read_feed(body, URL) is None
-    assert time.monotonic() - began < 0.5
+    assert time.process_time() - began < 0.5
     stolen = b'<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]><urlset><url><loc>&x;</loc>'
     assert read_feed(stolen, URL) is None
 
@@ -109,11 +109,11 @@ def test_no_moment(text: str) -> None:
 def test_markdown() -> None:
     html = b"""<body><nav>Menu</nav><h1>Tide *gauges*</h1><p>See <a href="/x">the <b>list</b></a>
     and <code>f(x)</code>.</p><ul><li>One</li><li>Two</li></ul><pre>a
-  b</pre><blockquote>Quoted</blockquote><table><tr><td>a</td><td>b</td></tr></table>
+  b</pre><blockquote>Quoted</blockquote><table><tr><td>a</td><td>b</td></tr><tr><td>c</table>
     <div hidden>no</div><script>no</script><a href="javascript:1">plain</a><footer>Foot</footer>"""
     assert main_markdown(html, URL) == (
         "# Tide \\*gauges\\*\n\nSee [the **list**](http://a.example/x) and `f(x)`.\n- One\n- Two"
-        "\n\n```\na\n  b\n```\n\n> Quoted\n\na | b |\n\nplain\n"
+        "\n\n```\na\n  b\n```\n\n> Quoted\n\n|  |  |\n|---|---|\n| a | b |\n| c |  |\n\nplain\n"
     )
     assert main_markdown(b"", URL) == "\n"
     assert main_markdown(b"<div>" * 5_000 + b"deep", URL) == "\n"
@@ -125,7 +125,7 @@ def test_markdown_of_the_main_text_that_was_found() -> None:
     page = read_page(html, URL)
     begin, end = page.text.index("Tides"), page.text.index(" Legal")
     assert main_markdown(html, URL, main=((begin, end),)) == (
-        "## Tides\n\nThe **sea \u20ac level** rises.\n\na | b |\n"
+        "## Tides\n\nThe **sea \u20ac level** rises.\n\na\n\nb\n"
     )
     begin = page.text.index("level")
     assert main_markdown(html, URL, main=((begin, begin + 5), (end + 1, end + 3))) == (

@@ -111,9 +111,9 @@ def test_empty_and_broken_bodies() -> None:
 )
 def test_deep_nesting_ends_the_page(unit: str) -> None:
     body = b"<p>before</p>" + unit.encode() * 100_000 + b"<p>after</p>"
-    began = time.perf_counter()
+    began = time.process_time()
     page = read_page(body, URL)
-    assert time.perf_counter() - began < 2.0
+    assert time.process_time() - began < 2.0
     assert page.text == "before"
     assert page.cut
 

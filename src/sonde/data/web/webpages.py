@@ -29,6 +29,7 @@ from sonde.net.urls import normalise
 from sonde.pool import in_order
 from sonde.sources.main_text import judged_together
 from sonde.sources.page import WINDOW, read_page
+from sonde.store.reader import DATABASE, PAGES
 
 if TYPE_CHECKING:
     from fastwarc.warc import WarcRecord
@@ -179,9 +180,21 @@ def index_pages(name: str) -> list[str]:
 
 def size_of(source: Path) -> int:
     """Bytes to read, for the progress."""
-    if source.is_dir():
-        return sum(path.stat().st_size for path in source.rglob("*") if path.is_file())
-    return source.stat().st_size
+    return sum(path.stat().st_size for path in _files(source))
+
+
+def _files(source: Path) -> list[Path]:
+    """The files that may hold pages; of a run folder its WARC files alone."""
+    if not source.is_dir():
+        return [source]
+    if not (source / DATABASE).exists():
+        return sorted(path for path in source.rglob("*") if path.is_file())
+    files = sorted(path for path in (source / PAGES).glob("*") if is_archive(path))
+    if not files:
+        raise InputError(
+            f"{source}: a run that kept no pages; sonde export {source} --graph makes its graph"
+        )
+    return files
 
 
 def _pages(
@@ -192,10 +205,7 @@ def _pages(
     def at(place: int) -> None:
         meter.at(done + place)
 
-    files = sorted(source.rglob("*")) if source.is_dir() else [source]
-    for path in files:
-        if not path.is_file():
-            continue
+    for path in _files(source):
         if is_archive(path):
             yield from pages_in_archive(path, problems, at)
         elif is_tar(path):

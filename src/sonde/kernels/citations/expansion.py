@@ -9,12 +9,9 @@ links.
 
 import cython
 import numpy as np
+from cython.cimports.sonde.kernels.model.dice import Dice
 
-if cython.compiled:
-    from cython.cimports.sonde.kernels.model.dice import Dice
-else:
-    from sonde.kernels.model.dice import Dice
-
+if not cython.compiled:
     UNSEEN = 0
     WAITING = 1
     TAKEN = 2

@@ -19,15 +19,10 @@ found anew once as many visits were made as there are nodes, or the nodes grew b
 
 import cython
 import numpy as np
+from cython.cimports.libc.math import log, sqrt
+from cython.cimports.sonde.kernels.citations.expansion import Heap, Weights
 
-if cython.compiled:
-    from cython.cimports.libc.math import log, sqrt
-    from cython.cimports.sonde.kernels.citations.expansion import Heap, Weights
-else:
-    from math import log, sqrt
-
-    from sonde.kernels.citations.expansion import Heap, Weights
-
+if not cython.compiled:
     U = 0
     OR = 1
     YR = 2

@@ -14,11 +14,7 @@ reads, gain nothing by it.
 from __future__ import annotations
 
 import cython
-
-if cython.compiled:
-    from cython.cimports.sonde.kernels.byte import GOLDEN, MASK, eight_bytes
-else:
-    from sonde.kernels.byte import GOLDEN, MASK, eight_bytes
+from cython.cimports.sonde.kernels.byte import GOLDEN, MASK, eight_bytes
 
 BLOCK = cython.declare(cython.longlong, 128)
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import cython
+import numpy as np
+from cython.cimports.sonde.kernels import byte
+from cython.cimports.sonde.kernels.html import tags
+from cython.cimports.sonde.kernels.html.tags import Names
 
-if cython.compiled:
-    from cython.cimports.sonde.kernels import byte
-    from cython.cimports.sonde.kernels.html import tags
-    from cython.cimports.sonde.kernels.html.tags import Names
-else:
-    from sonde.kernels import byte
-    from sonde.kernels.html import tags
-    from sonde.kernels.html.tags import Names
+PLACES = cython.declare(cython.longlong, 1024)  # of names of elements that are open
 
 
 @cython.cfunc
@@ -44,16 +41,47 @@ def raw_end(
         at += 1
 
 
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def counted(
+    keys: cython.ulonglong[::1],
+    counts: cython.int[::1],
+    key: cython.ulonglong,
+    ends: cython.bint,
+) -> cython.bint:
+    """Count an element that is opened or closed by its name; whether an end tag closes one that is
+    open. Names that share a place with one that is open are not counted, so that none is ever
+    taken for closed that is not."""
+    place: cython.longlong = cython.cast(cython.longlong, (key >> 20) & (PLACES - 1))
+    if ends:
+        if keys[place] != key or counts[place] == 0:
+            return False
+        counts[place] -= 1
+        return True
+    if counts[place] == 0:
+        keys[place] = key
+    if keys[place] == key:
+        counts[place] += 1
+    return False
+
+
 def safe_length(
     codes: cython.const[cython.uchar][::1],
     elements: Names,
+    formatting: Names,
     most_depth: cython.longlong,
     most_attributes: cython.longlong,
     most_pairs: cython.longlong,
+    most_steps: cython.longlong,
+    most_copies: cython.longlong,
 ):
     """How far HTML may be parsed before it nests deeper, or has more attributes, than allowed.
 
-    Attributes are counted per tag, and, squared (a parser compares each with each), in all.
+    Attributes are counted per tag, and, squared (a parser compares each with each), in all. An end
+    tag that closes nothing makes nothing less deep, and a parser looks for what it closes through
+    all that is open: those are its *steps*. Formatting elements (`b`, `font`) that are left open
+    are opened again in the next paragraph, all of them: those are its *copies*.
     """
     if not cython.compiled:
         codes = memoryview(codes)
@@ -69,6 +97,13 @@ def safe_length(
     code: cython.uint
     key: cython.ulonglong
     action: cython.int
+    styled: cython.bint
+    closed: cython.bint
+    styles: cython.longlong = 0  # formatting elements that are open
+    steps: cython.longlong = 0
+    copies: cython.longlong = 0
+    keys: cython.ulonglong[::1] = np.zeros(PLACES, dtype=np.uint64)
+    counts: cython.int[::1] = np.zeros(PLACES, dtype=np.intc)
     with cython.nogil:
         while True:
             at = byte.found(codes, at, byte.LESS)
@@ -115,10 +150,26 @@ def safe_length(
             if count > most_attributes or pairs > most_pairs:
                 size = begin
                 break
+            styled = formatting.number(key) != 0
+            if ends:
+                steps += depth + styles
+            else:
+                copies += styles
+            if steps > most_steps or copies > most_copies:
+                size = begin
+                break
+            if action & tags.FLAT and not styled:
+                continue
+            closed = counted(keys, counts, key, ends)
+            if styled:
+                if closed:
+                    styles -= 1
+                elif not ends:
+                    styles += 1
             if action & tags.FLAT:
                 continue
             if ends:
-                if depth > 0:
+                if closed:
                     depth -= 1
                 continue
             depth += 1

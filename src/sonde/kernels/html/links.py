@@ -11,11 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import cython
-
-if cython.compiled:
-    from cython.cimports.sonde.kernels.model.register import Register
-else:
-    from sonde.kernels.model.register import Register
+from cython.cimports.sonde.kernels.model.register import Register
 
 
 def followed(

@@ -9,19 +9,14 @@ looked up by its name, in any case.
 from __future__ import annotations
 
 import cython
+from cython.cimports.sonde.kernels import byte
+from cython.cimports.sonde.kernels.html import tags
+from cython.cimports.sonde.kernels.html.tags import Names
 
 from sonde.kernels.html.tags import hash_of
 
-if cython.compiled:
-    from cython.cimports.sonde.kernels import byte
-    from cython.cimports.sonde.kernels.html import tags
-    from cython.cimports.sonde.kernels.html.tags import Names
-else:
+if not cython.compiled:
     from collections import namedtuple
-
-    from sonde.kernels import byte
-    from sonde.kernels.html import tags
-    from sonde.kernels.html.tags import Names
 
     OPENED = 256  # on the stack: this and the number of the anchor
 

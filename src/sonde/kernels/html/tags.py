@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import cython
 import numpy as np
+from cython.cimports.sonde.kernels.byte import FNV_START, hashed
 
-if cython.compiled:
-    from cython.cimports.sonde.kernels.byte import FNV_START, hashed
-else:
-    from sonde.kernels.byte import FNV_START, hashed
-
+if not cython.compiled:
     # What happens when a reader enters an element, and, above that, what kind of element it is.
     SKIP = 1
     BLOCK = 2

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 import cython
+from cython.cimports.sonde.kernels import byte
 
 if cython.compiled:
     from cython.cimports.cpython.unicode import PyUnicode_AsUTF8AndSize
     from cython.cimports.libc.string import memchr, memcmp
-    from cython.cimports.sonde.kernels import byte
 
 
 def basename_of(url: str) -> str:

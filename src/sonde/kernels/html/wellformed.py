@@ -20,14 +20,10 @@ from __future__ import annotations
 
 import cython
 import numpy as np
+from cython.cimports.sonde.kernels import byte
+from cython.cimports.sonde.kernels.html.tags import Names
 
-if cython.compiled:
-    from cython.cimports.sonde.kernels import byte
-    from cython.cimports.sonde.kernels.html.tags import Names
-else:
-    from sonde.kernels import byte
-    from sonde.kernels.html.tags import Names
-
+if not cython.compiled:
     # What a name stands for: its kind, and flags above it.
     PARAGRAPH = 1
     ITEM = 2

@@ -5,11 +5,7 @@ compiled code and from Python with the same result. Masks keep uncompiled intege
 """
 
 import cython
-
-if cython.compiled:
-    from cython.cimports.sonde.kernels.byte import GOLDEN, MASK, SPLITMIX
-else:
-    from sonde.kernels.byte import GOLDEN, MASK, SPLITMIX
+from cython.cimports.sonde.kernels.byte import GOLDEN, MASK, SPLITMIX
 
 
 class Dice:

@@ -20,22 +20,12 @@ picked: so that a log that is told again gives the same weights.
 
 import cython
 import numpy as np
-
-if cython.compiled:
-    from cython.cimports.libc.math import exp, log, sqrt
-    from cython.cimports.sonde.kernels.model.chooser import Armed, Chooser
-    from cython.cimports.sonde.kernels.model.dice import Dice
-    from cython.cimports.sonde.kernels.model.frontier import Leaf
-    from cython.cimports.sonde.kernels.model.linear import Linear
-    from cython.cimports.sonde.kernels.model.rankings import Tournament
-else:
-    from math import exp, log, sqrt
-
-    from sonde.kernels.model.chooser import Armed, Chooser
-    from sonde.kernels.model.dice import Dice
-    from sonde.kernels.model.frontier import Leaf
-    from sonde.kernels.model.linear import Linear
-    from sonde.kernels.model.rankings import Tournament
+from cython.cimports.libc.math import exp, log, sqrt
+from cython.cimports.sonde.kernels.model.chooser import Armed, Chooser
+from cython.cimports.sonde.kernels.model.dice import Dice
+from cython.cimports.sonde.kernels.model.frontier import Leaf
+from cython.cimports.sonde.kernels.model.linear import Linear
+from cython.cimports.sonde.kernels.model.rankings import Tournament
 
 DRAWN = 16
 

@@ -2,17 +2,11 @@
 
 import cython
 import numpy as np
+from cython.cimports.sonde.kernels.model.frontier import FIRST_VISIT, Leaf
+from cython.cimports.sonde.kernels.model.neighbourhood import Signal
+from cython.cimports.sonde.kernels.model.rankings import Tournament
 
 from sonde.kernels.model.frontier import grown
-
-if cython.compiled:
-    from cython.cimports.sonde.kernels.model.frontier import FIRST_VISIT, Leaf
-    from cython.cimports.sonde.kernels.model.neighbourhood import Signal
-    from cython.cimports.sonde.kernels.model.rankings import Tournament
-else:
-    from sonde.kernels.model.frontier import FIRST_VISIT, Leaf
-    from sonde.kernels.model.neighbourhood import Signal
-    from sonde.kernels.model.rankings import Tournament
 
 
 class Cash(Signal):

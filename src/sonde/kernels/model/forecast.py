@@ -19,22 +19,19 @@ rows that change are weighed by the weights as they are.
 
 import cython
 import numpy as np
+from cython.cimports.libc.math import exp, log1p, sqrt
+from cython.cimports.sonde.kernels.model.dice import Dice
+from cython.cimports.sonde.kernels.model.neighbourhood import Signal
+from cython.cimports.sonde.kernels.model.rankings import Tournament
 
 if cython.compiled:
-    from cython.cimports.libc.math import INFINITY, exp, log1p, sqrt
-    from cython.cimports.sonde.kernels.model.dice import Dice
-    from cython.cimports.sonde.kernels.model.neighbourhood import Signal
-    from cython.cimports.sonde.kernels.model.rankings import Tournament
+    from cython.cimports.libc.math import INFINITY
 else:
-    from math import exp, log1p, sqrt
     from math import inf as INFINITY
-
-    from sonde.kernels.model.dice import Dice
-    from sonde.kernels.model.neighbourhood import Signal
-    from sonde.kernels.model.rankings import Tournament
 
 TERMS = 6
 FAIR_SHARE = 20.0
+TINY = 1e-12
 ROUNDS = 4  # of Newton's method, from the prior
 
 
@@ -178,7 +175,8 @@ class Forecast(Signal):
                 total = moments[i, j] + (self.prior if i == j else 0.0)
                 for k in range(j):
                     total -= self.factor[i, k] * self.factor[j, k]
-                self.factor[i, j] = sqrt(total) if i == j else total / self.factor[j, j]
+                # Rounding may leave less than nothing where the prior is next to nothing.
+                self.factor[i, j] = sqrt(max(total, TINY)) if i == j else total / self.factor[j, j]
         for i in range(TERMS):
             total = target[i]
             for j in range(TERMS):

@@ -27,18 +27,15 @@ are exact, so that it does not matter to a crawl which one ran.
 
 import cython
 import numpy as np
+from cython.cimports.sonde.kernels.model.boxes import Boxes
+from cython.cimports.sonde.kernels.model.frontier import Leaf
 
 from sonde.kernels.model.frontier import grown
 
 if cython.compiled:
     from cython.cimports.libc.math import INFINITY
-    from cython.cimports.sonde.kernels.model.boxes import Boxes
-    from cython.cimports.sonde.kernels.model.frontier import Leaf
 else:
     from math import inf as INFINITY
-
-    from sonde.kernels.model.boxes import Boxes
-    from sonde.kernels.model.frontier import Leaf
 
 LATEST = 2147483647
 

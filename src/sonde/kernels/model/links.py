@@ -2,13 +2,9 @@
 
 import cython
 import numpy as np
+from cython.cimports.sonde.kernels.byte import FNV_START, hashed
 
 from sonde.kernels.model.frontier import grown
-
-if cython.compiled:
-    from cython.cimports.sonde.kernels.byte import FNV_START, hashed
-else:
-    from sonde.kernels.byte import FNV_START, hashed
 
 MOST = 2**31 - 1
 

@@ -6,15 +6,9 @@ the replay of a recorded graph (one compiled loop).
 
 import cython
 import numpy as np
-
-if cython.compiled:
-    from cython.cimports.sonde.kernels.model.frontier import Leaf
-    from cython.cimports.sonde.kernels.model.neighbourhood import Signal
-    from cython.cimports.sonde.kernels.model.rankings import Chance
-else:
-    from sonde.kernels.model.frontier import Leaf
-    from sonde.kernels.model.neighbourhood import Signal
-    from sonde.kernels.model.rankings import Chance
+from cython.cimports.sonde.kernels.model.frontier import Leaf
+from cython.cimports.sonde.kernels.model.neighbourhood import Signal
+from cython.cimports.sonde.kernels.model.rankings import Chance
 
 
 class Model:
@@ -84,7 +78,10 @@ class Model:
         self.chosen = self.chooser.choose(self.step)
         leaf: Leaf = self.frontier.leaves[self.chosen]
         slot: cython.int = leaf.best()
-        if isinstance(leaf, Chance):
+        if slot < 0:  # sums beyond all numbers have no order: the first row will do
+            slot = self.frontier.nth(0)
+            self.predicted = float("nan")
+        elif isinstance(leaf, Chance):
             self.predicted = float("nan")
         else:
             self.predicted = leaf.best_value
@@ -93,6 +90,20 @@ class Model:
                 self.predicted = leaf.estimate(slot)
         self.frontier.take(slot)
         self.step += 1
+        return slot
+
+    def foreseen(self):
+        """The row that the leaf which chose last holds for the best, without taking it; -1 where
+        none is selectable, or none better than another. Leaves its estimate in `predicted`."""
+        leaf: Leaf = self.frontier.leaves[max(self.chosen, 0)]
+        if self.frontier.live == 0 or isinstance(leaf, Chance):
+            return -1
+        if self.frontier.restricted and self.frontier.selectable() == 0:
+            return -1
+        if not leaf.active:
+            leaf.catch_up()
+        slot: cython.int = leaf.best()
+        self.predicted = leaf.best_value
         return slot
 
     def alternative(self, leaf, threshold):

@@ -8,14 +8,12 @@ is part of the definition, since floating-point sums depend on it.
 
 import cython
 import numpy as np
+from cython.cimports.sonde.kernels.model.frontier import UNSEEN
 
 from sonde.kernels.model.frontier import grown
 
 if cython.compiled:
-    from cython.cimports.sonde.kernels.model.frontier import UNSEEN
     from cython.cimports.sonde.kernels.model.prefetch import prefetch
-else:
-    from sonde.kernels.model.frontier import UNSEEN
 
 
 class Signal:

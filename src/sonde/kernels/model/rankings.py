@@ -2,16 +2,14 @@
 
 import cython
 import numpy as np
+from cython.cimports.sonde.kernels.model.frontier import Leaf
 
 from sonde.kernels.model.frontier import grown
 
 if cython.compiled:
     from cython.cimports.libc.math import INFINITY
-    from cython.cimports.sonde.kernels.model.frontier import Leaf
 else:
     from math import inf as INFINITY
-
-    from sonde.kernels.model.frontier import Leaf
 
 
 class Tournament(Leaf):

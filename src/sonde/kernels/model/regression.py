@@ -9,11 +9,7 @@ weights that somebody else sets, and in nothing else.
 
 import cython
 import numpy as np
-
-if cython.compiled:
-    from cython.cimports.sonde.kernels.model.linear import Linear
-else:
-    from sonde.kernels.model.linear import Linear
+from cython.cimports.sonde.kernels.model.linear import Linear
 
 
 class Regression(Linear):

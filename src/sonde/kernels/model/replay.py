@@ -8,14 +8,11 @@ the worth of the node that it named, since that is what its arm would have broug
 
 import cython
 import numpy as np
+from cython.cimports.sonde.kernels.model.frontier import Leaf
+from cython.cimports.sonde.kernels.model.model import Model
 
 if cython.compiled:
-    from cython.cimports.sonde.kernels.model.frontier import Leaf
-    from cython.cimports.sonde.kernels.model.model import Model
     from cython.cimports.sonde.kernels.model.prefetch import prefetch
-else:
-    from sonde.kernels.model.frontier import Leaf
-    from sonde.kernels.model.model import Model
 
 
 class Value:

@@ -12,19 +12,14 @@ from typing import Any
 
 import cython
 import numpy as np
+from cython.cimports.libc.math import floor, log
+from cython.cimports.sonde.kernels.model.neighbourhood import Signal
+from cython.cimports.sonde.kernels.model.regression import Regression
 
 from sonde.kernels.model.frontier import grown
 
 if cython.compiled:
-    from cython.cimports.libc.math import floor, log
     from cython.cimports.libc.string import memcpy
-    from cython.cimports.sonde.kernels.model.neighbourhood import Signal
-    from cython.cimports.sonde.kernels.model.regression import Regression
-else:
-    from math import floor, log
-
-    from sonde.kernels.model.neighbourhood import Signal
-    from sonde.kernels.model.regression import Regression
 
 NONE = float("nan")
 MIDDLE = 0.25  # seconds: half as quick as can be

@@ -17,19 +17,16 @@ the links of a page, and a number that was passed on is never older than that.
 
 import cython
 import numpy as np
+from cython.cimports.libc.math import log1p, sqrt
+from cython.cimports.sonde.kernels.model.neighbourhood import Signal
+from cython.cimports.sonde.kernels.model.rankings import Tournament
 
 from sonde.kernels.model.frontier import grown
 
 if cython.compiled:
-    from cython.cimports.libc.math import INFINITY, log1p, sqrt
-    from cython.cimports.sonde.kernels.model.neighbourhood import Signal
-    from cython.cimports.sonde.kernels.model.rankings import Tournament
+    from cython.cimports.libc.math import INFINITY
 else:
     from math import inf as INFINITY
-    from math import log1p, sqrt
-
-    from sonde.kernels.model.neighbourhood import Signal
-    from sonde.kernels.model.rankings import Tournament
 
 LEVELS = 6  # of scores: none, then below 1/2, 1, 3/2 and 2 times the mean positive score, and more
 LEVEL_PATIENCE = 5.0  # a level yields what all pages do until it has shown more children

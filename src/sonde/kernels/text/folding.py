@@ -7,13 +7,8 @@ stay.
 
 import cython
 import numpy as np
-
-if cython.compiled:
-    from cython.cimports.sonde.kernels import byte
-    from cython.cimports.sonde.kernels.text.utf8 import code_at, width_at
-else:
-    from sonde.kernels import byte
-    from sonde.kernels.text.utf8 import code_at, width_at
+from cython.cimports.sonde.kernels import byte
+from cython.cimports.sonde.kernels.text.utf8 import code_at, width_at
 
 UNKNOWN = -1
 SAME = -2

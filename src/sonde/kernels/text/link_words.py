@@ -8,12 +8,11 @@ windows it is in.
 
 import cython
 import numpy as np
+from cython.cimports.sonde.kernels import byte
 
 if cython.compiled:
     from cython.cimports.cpython.unicode import PyUnicode_DATA, PyUnicode_KIND, PyUnicode_READ
-    from cython.cimports.sonde.kernels import byte
 else:
-    from sonde.kernels import byte
 
     def PyUnicode_KIND(text):
         return 0

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import cython
-
-if cython.compiled:
-    from cython.cimports.sonde.kernels import byte
-    from cython.cimports.sonde.kernels.byte import GOLDEN, MASK, SPLITMIX, eight_bytes
-else:
-    from sonde.kernels import byte
-    from sonde.kernels.byte import GOLDEN, MASK, SPLITMIX, eight_bytes
+from cython.cimports.sonde.kernels import byte
+from cython.cimports.sonde.kernels.byte import GOLDEN, MASK, SPLITMIX, eight_bytes
 
 
 def majority_of(

@@ -5,13 +5,12 @@ index into it at which a character begins. White space and letters are Python's.
 """
 
 import cython
+from cython.cimports.sonde.kernels import byte
 
 if cython.compiled:
     from cython.cimports.cpython.unicode import Py_UNICODE_ISALNUM, Py_UNICODE_ISSPACE
     from cython.cimports.libc.string import memchr, memcpy, memmove
-    from cython.cimports.sonde.kernels import byte
 else:
-    from sonde.kernels import byte
 
     def Py_UNICODE_ISALNUM(code):
         return chr(code).isalnum()

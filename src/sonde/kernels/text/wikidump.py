@@ -6,14 +6,10 @@ judged here: the scanner says that it does not know, and a parser has to be aske
 """
 
 import cython
+from cython.cimports.sonde.kernels import byte
+from cython.cimports.sonde.kernels.text.utf8 import copy, find, follows
 
-if cython.compiled:
-    from cython.cimports.sonde.kernels import byte
-    from cython.cimports.sonde.kernels.text.utf8 import copy, find, follows
-else:
-    from sonde.kernels import byte
-    from sonde.kernels.text.utf8 import copy, find, follows
-
+if not cython.compiled:
     DEEPEST = 12
     MOST_ATTRIBUTES = 8
     TITLE = 0

@@ -6,32 +6,19 @@ ends with ``\\x03``. Nothing else in the text may be one of these characters.
 """
 
 import cython
+from cython.cimports.sonde.kernels import byte
+from cython.cimports.sonde.kernels.text.utf8 import (
+    before_spaces,
+    copy,
+    find,
+    follows,
+    move,
+    past_spaces,
+    space_at,
+    word_at,
+)
 
-if cython.compiled:
-    from cython.cimports.sonde.kernels import byte
-    from cython.cimports.sonde.kernels.text.utf8 import (
-        before_spaces,
-        copy,
-        find,
-        follows,
-        move,
-        past_spaces,
-        space_at,
-        word_at,
-    )
-else:
-    from sonde.kernels import byte
-    from sonde.kernels.text.utf8 import (
-        before_spaces,
-        copy,
-        find,
-        follows,
-        move,
-        past_spaces,
-        space_at,
-        word_at,
-    )
-
+if not cython.compiled:
     ASIDE = 1
     BEGIN = 2
     END = 3

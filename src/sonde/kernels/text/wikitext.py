@@ -11,32 +11,19 @@ remains is the text, and the places of the links in it, counted in characters.
 
 import cython
 import numpy as np
+from cython.cimports.sonde.kernels import byte
+from cython.cimports.sonde.kernels.text.utf8 import (
+    find,
+    follows,
+    move,
+    past_spaces,
+    space_at,
+    width_at,
+    word_at,
+)
+from cython.cimports.sonde.kernels.text.wikimarks import BEGIN, DIGITS, END
 
-if cython.compiled:
-    from cython.cimports.sonde.kernels import byte
-    from cython.cimports.sonde.kernels.text.utf8 import (
-        find,
-        follows,
-        move,
-        past_spaces,
-        space_at,
-        width_at,
-        word_at,
-    )
-    from cython.cimports.sonde.kernels.text.wikimarks import BEGIN, DIGITS, END
-else:
-    from sonde.kernels import byte
-    from sonde.kernels.text.utf8 import (
-        find,
-        follows,
-        move,
-        past_spaces,
-        space_at,
-        width_at,
-        word_at,
-    )
-    from sonde.kernels.text.wikimarks import BEGIN, DIGITS, END
-
+if not cython.compiled:
     MOST_NAME = 41  # characters of a parameter's name
     NAMES = 24
     BLOCK_KEYS = [0] * NAMES

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from sonde.errors import InputError
+from sonde.estimators.builder import strategy_from
 from sonde.interruption import check, interruptible
 from sonde.lab.protocol import CrawlSetting, Protocol, fit
 from sonde.lab.report import Report
@@ -17,7 +18,6 @@ from sonde.lab.units import Columns, CrawlSpec, FinishedUnits, Unit, estimator_o
 from sonde.meter import UNITS, Shown
 from sonde.pool import as_finished
 from sonde.sources.graph import Graph
-from sonde.strategies import strategy_from
 
 
 @dataclass(frozen=True)

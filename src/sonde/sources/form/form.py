@@ -9,10 +9,10 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from sonde.net.urls import normalise
+from sonde.sources.form_fields import untouched_fields
 
 _NAMES = ("q", "query", "search", "s", "keyword", "keywords", "term", "words", "text", "find")
 _TYPED = ("", "text", "search")
-_KEPT = ("hidden", "submit")
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def find_form(html: str, url: str) -> SearchForm | None:
         if method == "get":  # a browser replaces the query of the action by the fields
             action = urlunsplit(urlsplit(action)._replace(query=""))
         field = likely[1]
-        best = likely[0], SearchForm(action, method, field, _others(node, field))
+        best = likely[0], SearchForm(action, method, field, untouched_fields(node, (field,)))
     return None if best is None else best[1]
 
 
@@ -79,25 +79,3 @@ def _likely(form: LexborNode) -> tuple[int, str] | None:
         return None
     told = " ".join(form.attrs.get(name) or "" for name in ("role", "id", "class", "action"))
     return found[0] + 3 * ("search" in told.lower()), found[1]
-
-
-def _others(form: LexborNode, field: str) -> tuple[tuple[str, str], ...]:
-    """What a browser would send along if nothing else were touched."""
-    pairs: list[tuple[str, str]] = []
-    pressed = False
-    for node in form.css("input[name], select[name]"):
-        name = node.attrs.get("name") or ""
-        if name == field or "disabled" in node.attrs:
-            continue
-        kind = (node.attrs.get("type") or "").lower()
-        if node.tag == "select":
-            option = node.css_first("option[selected]") or node.css_first("option")
-            if option is not None:
-                pairs.append((name, option.attrs.get("value") or option.text(strip=True)))
-        elif kind in ("checkbox", "radio"):
-            if "checked" in node.attrs:
-                pairs.append((name, node.attrs.get("value") or "on"))
-        elif kind in _KEPT and not (kind == "submit" and pressed):
-            pressed = pressed or kind == "submit"
-            pairs.append((name, node.attrs.get("value") or ""))
-    return tuple(pairs)

@@ -29,17 +29,18 @@ _CHROME = frozenset(("nav", "header", "footer", "aside"))
 _PLAIN = re.compile(r"[A-Za-z][\w-]*")
 
 
-class Record(NamedTuple):
+class SearchHit(NamedTuple):
     """One result."""
 
     id: str
     text: str
+    title: str = ""
 
 
 class ResultPage(NamedTuple):
     """What a result page says."""
 
-    records: list[Record]
+    records: list[SearchHit]
     next: str | None
 
 
@@ -64,11 +65,12 @@ class Layout:
         """The page, and the selector of its records: this layout's, or one that was found."""
         tree = LexborHTMLParser(html)
         result = self.result or learned(tree)
-        records: dict[str, Record] = {}
+        records: dict[str, SearchHit] = {}
         for node in tree.css(result) if result else ():
             name = self._id(node, url)
             if name and name not in records:
-                records[name] = Record(name, " ".join(node.text(separator=" ").split()))
+                said = " ".join(node.text(separator=" ").split())
+                records[name] = SearchHit(name, said, self._title(node))
         return ResultPage(list(records.values()), self._next(tree, url)), result
 
     def _id(self, node: LexborNode, url: str) -> str:
@@ -82,6 +84,13 @@ class Layout:
         if attribute == "href" and value:
             return normalise(value, base=url) or ""
         return value
+
+    def _title(self, node: LexborNode) -> str:
+        """What its heading says, else its first link that says anything."""
+        for part in node.css("h1, h2, h3, h4, h5, h6") or node.css("a[href]"):
+            if said := " ".join(part.text(separator=" ").split()):
+                return said
+        return ""
 
     def _next(self, tree: LexborHTMLParser, url: str) -> str | None:
         if self.next:

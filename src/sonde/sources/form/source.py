@@ -15,37 +15,16 @@ from sonde.net.hosts import Hosts
 from sonde.net.retries import Retries
 from sonde.protocols import Allowance
 from sonde.records import Failure, Link, Node, Outcome, Skip
+from sonde.scorers.stop_words import STOP_WORDS
 from sonde.sources.context import SourceContext
-from sonde.sources.facts import PageFacts, PageVisit, VisitEnded
+from sonde.sources.facts import PageFacts, PageVisit, Record, VisitEnded
 from sonde.sources.form.census import Census
 from sonde.sources.form.form import SearchForm, find_form
-from sonde.sources.form.layout import ENOUGH, Layout, Record
+from sonde.sources.form.layout import ENOUGH, Layout, SearchHit
 from sonde.sources.form.site import FormSite
 
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 SHORTEST, LONGEST = 3, 40
-
-_ENGLISH = """a about above after again against all also am an and any are as at be because been
-before being below between both but by can cannot could did do does doing down during each few for
-from further had has have having he her here hers herself him himself his how however i if in into
-is it its itself just may me might more most must my myself no nor not now of off on once one only
-or other our ours ourselves out over own same see shall she should since so some such than that the
-their theirs them themselves then there these they this those through thus to too under until up
-upon us use used using very was we were what when where which while who whom why will with within
-without would you your yours yourself yourselves"""
-_FRENCH = """alors au aucun aussi autre aux avant avec avoir bien car ce cela ces cet cette ceux
-chaque comme comment dans de des depuis donc dont du elle elles en encore entre est et
-être eu fait faire il ils je la le les leur leurs lors lui mais me même mes moins mon
-ne non nos notre nous on ont ou où par parce pas peu peut plus pour pourquoi quand que
-quel quelle qui sa sans se ses si son sont sous sur ta te tes toi ton tous tout toute
-très tu un une vos votre vous"""
-_GERMAN = """aber alle als also am an auch auf aus bei bin bis bist da das dass dein dem den der
-des die dies diese dieser dieses doch dort du durch ein eine einem einen einer eines er es euer für
-hat hatte ihr ihre im in ist ja jede jeder jedes kann kein keine können man mehr mein mit muss nach
-nicht noch nur ob oder ohne sehr sein seine sich sie sind so über um und uns unser unter vom von vor
-war waren was weil wenn wer werden wie wir wird wo zu zum zur"""
-STOP_WORDS = frozenset(f"{_ENGLISH} {_FRENCH} {_GERMAN}".split())
-"""Words that stand in every text of a language: English, French, German."""
 
 
 def words_of(text: str) -> list[str]:
@@ -162,14 +141,14 @@ class FormSource:
             return outcome
         return Failure(outcome.reason, self.retries.again(word, outcome.reason))
 
-    async def _searched(self, word: str, allowance: Allowance) -> tuple[dict[str, Record], str]:
+    async def _searched(self, word: str, allowance: Allowance) -> tuple[dict[str, SearchHit], str]:
         """The records of a keyword, by their ids, and where the first of them stood."""
         form = self.form
         if form is None:
             form = self.form = await self._found(allowance)
         url, body = form.request(word)
         first = url
-        found: dict[str, Record] = {}
+        found: dict[str, SearchHit] = {}
         for number in range(self.manner.pages):
             try:
                 html, response = await self.site.page(url, body, allowance)
@@ -195,7 +174,7 @@ class FormSource:
         self.keeper.keep("form", json.dumps(form.as_data()).encode())
         return form
 
-    def _learned(self, selector: str, word: str, records: list[Record]) -> bool:
+    def _learned(self, selector: str, word: str, records: list[SearchHit]) -> bool:
         """Whether what looks like a list of records is one: results speak of what was asked."""
         speaking = sum(word in record.text.lower() for record in records)
         if len(records) < ENOUGH or 2 * speaking < len(records):
@@ -204,7 +183,7 @@ class FormSource:
         self.keeper.keep("layout", selector.encode())
         return True
 
-    def _told(self, word: str, records: dict[str, Record], url: str) -> Outcome:
+    def _told(self, word: str, records: dict[str, SearchHit], url: str) -> Outcome:
         self.retries.succeeded(word)
         for record in records.values():
             if record.id not in self.census.times:
@@ -221,6 +200,7 @@ class FormSource:
             score=float(len(records)),
             links=[Link(other, float(count)) for other, count in counts.items()],
             records=tuple(records),
+            found=[self._kept(record, word, url) for record in records.values()],
             refused=[(other, "over-general") for other in general],
             facts=PageFacts(
                 final_url=url,
@@ -230,3 +210,9 @@ class FormSource:
                 text="\n".join(texts) if self._text else None,
             ),
         )
+
+    def _kept(self, hit: SearchHit, word: str, url: str) -> Record:
+        """A result as the run keeps it."""
+        where = hit.id if "://" in hit.id[:9] else url
+        text = hit.text if self._text else ""
+        return Record(hit.id, "form", where, hit.title, text, {"keyword": word})

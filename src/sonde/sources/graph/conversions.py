@@ -10,8 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from sonde.errors import GraphError
-from sonde.sources.graph.rows import EDGE_NAMES, NODE_NAMES
-from sonde.sources.graph.table import MemoryTable, in_one_line
+from sonde.sources.graph.table import EDGE_NAMES, NODE_NAMES, MemoryTable, in_one_line
 
 
 def edge_table(edges: Any) -> MemoryTable:

@@ -11,14 +11,14 @@ import pyarrow as pa
 from sonde.errors import GraphError
 from sonde.kernels.graphs import adjacency
 from sonde.sources.graph.names import MOST, Names, Scalar, names_of
-from sonde.sources.graph.rows import (
+from sonde.sources.graph.table import (
     EDGE_NAMES,
     NODE_NAMES,
+    Table,
     checked_rows,
     further_schema,
     name_type,
 )
-from sonde.sources.graph.table import Table
 
 
 class EdgeList:

@@ -34,6 +34,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from sonde.system import is_starved, no_descriptors
+from sonde.whole_text import whole
+
 VERSION = 1
 REQUEST = 65_536
 """The longest line of a request, in bytes."""
@@ -172,7 +175,9 @@ async def exchange(
     except ValueError:  # longer than the limit
         receive(limit)
         raise ExchangeError("too-long", delivered=True) from None
-    except OSError:
+    except OSError as error:
+        if is_starved(error):
+            raise no_descriptors() from None
         reason = "connect" if writer is None else "disconnected"
         raise ExchangeError(reason, delivered=writer is not None) from None
     finally:
@@ -210,7 +215,7 @@ def texts_from(value: object, most: int) -> tuple[str, ...]:
     if not isinstance(value, list):
         return ()
     texts = (text for text in value[:most] if isinstance(text, str) and len(text) <= LONGEST)
-    return tuple(dict.fromkeys(texts))
+    return tuple(dict.fromkeys(map(whole, texts)))
 
 
 def answer_from(message: dict[str, Any]) -> PeerAnswer:
@@ -267,5 +272,5 @@ def profile_from(message: dict[str, Any], most: int) -> dict[str, int]:
         if len(found) == most:
             break
         if len(word) <= LONGEST and type(count) is int and 0 < count < 2**53:
-            found[word] = count
+            found[whole(word)] = count
     return found

@@ -14,6 +14,8 @@
     mentions = "mentioned[]"
     mention_id = "id"
     mention_name = "name"
+    id = "id"                # of a post; without it a post is called by what it says
+    link = "url"             # where a person reads it
     next = { by = "cursor", path = "cursor", parameter = "after" }
     [lookup]
     url = "{server}/users?name={name}"
@@ -42,6 +44,7 @@ from sonde.errors import InputError
 from sonde.net.urls import normalise, origin_of
 from sonde.sources.options import read_options
 from sonde.sources.social.windows import Window
+from sonde.whole_text import whole
 
 PAGINGS = ("link", "cursor", "last", "url", "page")
 
@@ -121,7 +124,7 @@ def one(data: Any, path: str) -> Any:
 def text_at(data: Any, path: str) -> str:
     """The first value at a path as a text: numbers are written out, all else is empty."""
     value = one(data, path)
-    return str(value) if isinstance(value, (str, int, float)) else ""
+    return whole(str(value)) if isinstance(value, (str, int, float)) else ""
 
 
 _NAMES = {"posts": {"server", "id"}, "search": {"server", "query"}, "lookup": {"server", "name"}}
@@ -141,6 +144,8 @@ class PostsEndpoint:
     mention_id: str = ""
     mention_name: str = ""
     html: bool = False
+    id: str = ""
+    link: str = ""
     next: Next | None = None
 
 

@@ -60,7 +60,7 @@ class NetworkKind(Kind[_Options]):
     nouns = ("account", "accounts")
     options: type[Any] = NetworkOptions
     place: str | None = "server"
-    heeds = FETCHING | {"topic", "scorer", "allow_pickle", "text", "pseudonymise"}
+    heeds = FETCHING | {"topic", "scorer", "scorer_seconds", "allow_pickle", "text", "pseudonymise"}
     defaults: Mapping[str, Any] = {"concurrency": 8}
     changeable = frozenset(["tokens"])
     grouped = True
@@ -163,6 +163,8 @@ id = "id"
 url = "{server}/api/v1/accounts/{id}/statuses?limit=40&exclude_reblogs=true"
 windows = ["all"]
 items = "[]"
+id = "id"
+link = "url"
 text = "content"
 html = true
 author_id = "account.id"
@@ -176,6 +178,8 @@ next = { by = "link" }
 url = "{server}/api/v2/search?q={query}&type=statuses&limit=40"
 windows = ["all"]
 items = "statuses[]"
+id = "id"
+link = "url"
 text = "content"
 html = true
 author_id = "account.id"
@@ -197,6 +201,7 @@ per = "5m"
 url = "{server}/xrpc/app.bsky.feed.getAuthorFeed?actor={id}&limit=100&filter=posts_with_replies"
 windows = ["all"]
 items = "feed[]"
+id = "post.uri"
 text = "post.record.text"
 author_id = "post.author.did"
 author_name = "post.author.handle"
@@ -208,6 +213,7 @@ next = { by = "cursor", path = "cursor", parameter = "cursor" }
 url = "{server}/xrpc/app.bsky.feed.searchPosts?q={query}&limit=100"
 windows = ["all"]
 items = "posts[]"
+id = "uri"
 text = "record.text"
 author_id = "author.did"
 author_name = "author.handle"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from sonde.net.client import Client
@@ -14,8 +14,9 @@ from sonde.net.retries import Retries
 from sonde.net.secret import Secret
 from sonde.protocols import Allowance
 from sonde.records import Failure, Link, Node, Outcome, Skip
+from sonde.scorers.scoring_process import prepared
 from sonde.sources.context import SourceContext
-from sonde.sources.facts import PageFacts, PageVisit, VisitEnded
+from sonde.sources.facts import PageFacts, PageVisit, Record, VisitEnded
 from sonde.sources.page import read_html
 from sonde.sources.social.description import (
     SEARCH,
@@ -36,13 +37,18 @@ from sonde.sources.social.windows import Window, Windows
 
 _BAR = " | "
 
+ANSWER = 5_000_000
+"""The longest answer of an API that is read, in bytes."""
+
 
 class AccountPost(NamedTuple):
-    """One post: who said what, and whom it mentions (nodes)."""
+    """One post: who said what, and whom it mentions (nodes); what it is called, where it is."""
 
     author: str
     text: str
     mentions: Sequence[str] = ()
+    id: str = ""
+    link: str = ""
 
 
 class Mention(NamedTuple):
@@ -126,7 +132,8 @@ class ApiSource:
         self.pace = WindowPace(self.windows)
         assert context.client is not None
         self.client = Client(context.client)
-        self.polite = PoliteFetch(self.client, limits=context.limits)
+        limits = replace(context.limits, body=min(context.limits.body, ANSWER))
+        self.polite = PoliteFetch(self.client, limits=limits)
         self.aliases: dict[str, str] = {}  # a node by the id of an account that was named otherwise
         self._scored = False
 
@@ -206,7 +213,7 @@ class ApiSource:
         async for answer in exchange.pages("search", url, search):
             posts += self._posts(search, answer)
         said = [(post.author, post.text) for post in posts]
-        return self._scored_visit(name, "", [], said, url)
+        return await self._scored_visit(name, "", [], said, url, posts)
 
     async def _account(self, name: str, exchange: Exchanges) -> Outcome:
         number = id_of(name)
@@ -226,7 +233,8 @@ class ApiSource:
                 title = self._identified(name, number, endpoint, answer)
             posts += self._posts(endpoint, answer)
         said = [(other, post.text) for post in posts for other in dict.fromkeys(post.mentions)]
-        return self._scored_visit(name, title, [post.text for post in posts], said, url)
+        texts = [post.text for post in posts]
+        return await self._scored_visit(name, title, texts, said, url, posts)
 
     def _identified(
         self, name: str, number: str | None, posts: PostsEndpoint, answer: ApiAnswer
@@ -256,24 +264,36 @@ class ApiSource:
                 for other in (pick(item, endpoint.mentions) if endpoint.mentions else ())
                 if text_at(other, endpoint.mention_id)
             ]
-            author = self._node(
-                text_at(item, endpoint.author_id), text_at(item, endpoint.author_name)
-            )
-            found.append(AccountPost(author, said, mentions))
+            author_id = text_at(item, endpoint.author_id)
+            author = self._node(author_id, text_at(item, endpoint.author_name))
+            name, link = text_at(item, endpoint.id), text_at(item, endpoint.link)
+            if name and "/" not in name:  # a number, perhaps of this account's own posts
+                name = f"{author_id}/{name}"
+            found.append(AccountPost(author, said, mentions, name, link))
         return found
 
     def _node(self, number: str, name: str) -> str:
         return self.aliases.get(number) or node_of(number, name, self.description)
 
-    def _scored_visit(
-        self, name: str, title: str, own: list[str], said: list[tuple[str, str]], url: str
+    async def _scored_visit(
+        self,
+        name: str,
+        title: str,
+        own: list[str],
+        said: list[tuple[str, str]],
+        url: str,
+        posts: list[AccountPost],
     ) -> Outcome:
         self.retries.succeeded(name)
         page = document(name, title, own, said)
+        await prepared(self.scorer, page)
         beta, alphas = self.scorer.score(page)
         self._scored = True
+        found = [self._kept(post, url) for post in posts]
         return PageVisit(
             score=beta,
+            records=tuple(dict.fromkeys(record.mark for record in found)),
+            found=found,
             links=[
                 Link(link.url, alpha, "posts")
                 for link, alpha in zip(page.links, alphas, strict=True)
@@ -286,6 +306,13 @@ class ApiSource:
                 text=page.content if self.text else None,
             ),
         )
+
+    def _kept(self, post: AccountPost, url: str) -> Record:
+        """A post as the run keeps it."""
+        said = post.text if self.text else ""
+        own = post.id or Record(f"{post.author}\n{post.text}", "post").mark
+        about = {"author": post.author, "mentions": list(post.mentions)}
+        return Record(own, "post", post.link or url, "", said, about)
 
 
 def _windows(description: ApiDescription, rate: tuple[int, float] | None, tokens: int) -> Windows:

@@ -19,7 +19,9 @@ from sonde.sources.page import Base
 MAX_LINKS = 50_000
 """What the sitemap protocol allows in one file."""
 
-_MAX_SIZE = 50 * 1024 * 1024
+_MAX_SIZE = 20_000_000
+_MAX_ELEMENTS = 400_000  # eight for each link: an image or two, some dates
+_MAX_DEPTH = 64
 _MAX_FIELD = 8_192
 _CHUNK = 65_536
 _ROOTS = {
@@ -31,15 +33,18 @@ _ROOTS = {
 }
 _ENTRIES = frozenset(("url", "sitemap", "item", "entry"))
 _DATES = frozenset(("lastmod", "pubDate", "date", "updated", "published"))
-_TEXTS = frozenset(("loc", "link", "title")) | _DATES
+_TEXTS = frozenset(("loc", "link", "title", "priority")) | _DATES
 
 
 class FeedLink(NamedTuple):
-    """A page that a feed names; ``modified`` in seconds since 1970 where it says so."""
+    """A page that a feed names; ``modified`` in seconds since 1970, ``priority`` from 0 to 1 and
+    ``size`` in bytes, where it says so."""
 
     url: str
     modified: float | None = None
     title: str = ""
+    priority: float | None = None
+    size: int | None = None
 
 
 @dataclass(slots=True)
@@ -109,6 +114,7 @@ class _Reader:
         self._base = Base(url)
         self._max_links = max_links
         self._depth = 0
+        self._elements = 0
         self._text: list[str] | None = None
         self._size = 0
         self._entry: dict[str, str] | None = None
@@ -135,6 +141,9 @@ class _Reader:
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         local = name.rpartition(" ")[2]
         self._depth += 1
+        self._elements += 1
+        if self._depth > _MAX_DEPTH or self._elements > _MAX_ELEMENTS:
+            raise _Stop
         if self._depth == 1:
             kind = _ROOTS.get(local)
             if kind is None:
@@ -148,6 +157,7 @@ class _Reader:
             if local == "link" and "href" in attributes:  # Atom
                 if attributes.get("rel", "alternate") == "alternate":
                     self._entry.setdefault("link", attributes["href"])
+                    self._entry.setdefault("length", attributes.get("length", ""))
                 self._text = None
 
     def _characters(self, data: str) -> None:
@@ -175,7 +185,27 @@ class _Reader:
         if len(self.feed.links) == self._max_links:
             raise _Stop
         title = " ".join(entry.get("title", "").split())
-        self.feed.links.append(FeedLink(target, moment(entry.get("modified", "")), title))
+        self.feed.links.append(
+            FeedLink(
+                target,
+                moment(entry.get("modified", "")),
+                title,
+                _share(entry.get("priority", "")),
+                _size(entry.get("length", "")),
+            )
+        )
+
+
+def _share(text: str) -> float | None:
+    try:
+        share = float(text)
+    except ValueError:
+        return None
+    return share if 0.0 <= share <= 1.0 else None
+
+
+def _size(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else None
 
 
 def moment(text: str) -> float | None:

@@ -1,6 +1,7 @@
 """The gate (URL filter): which URLs are let into a crawl, and which are worth their request.
 
-A URL is let in when it is in *scope*, not too deep, no trap, allowed by robots.txt as far as that
+A URL is let in when it is in *scope*, no *rule* of the user's leaves it out (see ``rules``), it is
+not too deep, no trap, allowed by robots.txt as far as that
 is known, and its host has budget left. It is in scope when its host, its registrable domain or a
 path prefix is named. Where the user names none, the seeds say it, as widely as ``reach`` asks:
 their hosts, their domains, the folders that they stand in, or the whole Web.
@@ -16,6 +17,8 @@ from sonde.net.urls import domain_of, group_of, host_of, normalise
 from sonde.protocols import LEASED, VISITED, CrawlView
 from sonde.sources.context import REACHES, SourceSettings
 from sonde.sources.web.duplicates import Duplicates
+from sonde.sources.web.language import Languages
+from sonde.sources.web.rules import NOT_INCLUDED, Rules
 from sonde.sources.web.traps import TrapDetector
 
 
@@ -84,23 +87,32 @@ class UrlGate:
     def __init__(
         self,
         scope: Scope,
+        rules: Rules,
         hosts: Hosts,
         traps: TrapDetector,
         duplicates: Duplicates,
+        languages: Languages,
         crawl: CrawlView,
         deepest: int | None,
     ) -> None:
         self.scope = scope
+        self.rules = rules
         self._hosts = hosts
         self._traps = traps
         self._duplicates = duplicates
+        self._languages = languages
         self._crawl = crawl
         self._deepest = deepest
 
     def useless(self, url: str, group: str, redirected: bool) -> str | None:
         """Why a URL is not worth its request after all (a ``polite_fetch.Gate``)."""
-        if redirected and not self.scope.has(url, group):
-            return "scope"
+        if redirected:
+            if not self.scope.has(url, group):
+                return "scope"
+            if (left_out := self.rules.refusal(url)) is not None:
+                return left_out
+        elif (unlikely := self._languages.unlikely(url)) is not None:
+            return unlikely
         if not redirected and self._traps.verdict(url, group) is not None:
             return "trap"
         name = self._duplicates.stands_for(url)
@@ -110,13 +122,19 @@ class UrlGate:
             return "trap"
         return None
 
-    def refusal(self, url: str, depth: int, now: float) -> str | None:
-        """Why a URL never seen before is not put on the frontier."""
+    def refusal(self, url: str, depth: int, now: float, *, sitemap: bool = False) -> str | None:
+        """Why a URL never seen before is not put on the frontier. A sitemap need not stand among
+        the pages that it lists."""
         group = group_of(url)
-        if not self.scope.has(url, group):
+        if not sitemap and not self.scope.has(url, group):
             return "scope"
         if self._deepest is not None and depth > self._deepest:
             return "too-deep"
+        left_out = self.rules.refusal(url)
+        if left_out is not None and not (sitemap and left_out == NOT_INCLUDED):
+            return left_out
+        if (unlikely := self._languages.unlikely(url)) is not None:
+            return unlikely
         if self._traps.verdict(url, group) is not None:
             return "trap"
         if self._hosts.forbidden(url, group, now):

@@ -1,7 +1,8 @@
 """A page's text, for export: plain, or as simple Markdown without navigation.
 
 Main text is what the crawl has found to be so. The Markdown here keeps headings, paragraphs, lists,
-quotations, code and links; tables become lines with bars between their cells. It runs once for each
+quotations, code and links, and tables as tables (as GitHub writes them): a table that only lays out
+a page, or that has a table inside, is read as the blocks that it holds. It runs once for each
 exported page, so it is written to be read, not to be fast.
 """
 
@@ -9,7 +10,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Protocol
 
 import numpy as np
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -17,19 +17,12 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from sonde.net.charset import decode, transcoded
 from sonde.net.decoding import BadEncoding, unpack
 from sonde.net.exchange import Limits
-from sonde.sources.context import ArchivedResponse
+from sonde.sources.context import ArchivedPage
 from sonde.sources.main_text import unpack_spans
 from sonde.sources.page import Base, Spans, read_page, shallow
 from sonde.sources.web.pdf import read_pdf
 
-_HTML = ("text/html", "application/xhtml+xml")
-
-
-class ArchivedPage(ArchivedResponse, Protocol):
-    """A response as an archive has it, with where it came from."""
-
-    @property
-    def url(self) -> str: ...
+HTML = ("text/html", "application/xhtml+xml", "")
 
 
 def _names(names: str) -> frozenset[str]:
@@ -52,6 +45,8 @@ _BLOCKS = _names(
 _HEADINGS = {f"h{level}": "#" * level + " " for level in range(1, 7)}
 _WRAPPED = {"b": "**", "strong": "**", "i": "*", "em": "*", "code": "`"}
 _DEEPEST = 200
+_WIDEST = 64  # columns of a table
+_MOST_CELLS = 50_000
 _SPECIAL = re.compile(r"([\\`*_\[\]])")
 
 
@@ -147,7 +142,12 @@ class _Writer:
             or depth > _DEEPEST
         ):
             return
-        if tag == "pre":
+        if tag == "table" and (rows := _table_rows(node)):
+            self._end_block()
+            for caption in (child for child in node.iter() if child.tag == "caption"):
+                self.element(caption, depth + 1)
+            self._blocks.append(self._table(rows, depth))
+        elif tag == "pre":
             self._end_block()
             self._blocks.append("```\n" + node.text().strip("\n") + "\n```")
         elif tag in _HEADINGS or tag in _BLOCKS:
@@ -157,9 +157,10 @@ class _Writer:
                 self._prefix = "> "
             self._children(node, depth)
             self._end_block()
-        elif tag in ("td", "th"):
+        elif tag in ("td", "th"):  # of a table that lays out
+            self._end_block()
             self._children(node, depth)
-            self._line.append(" | ")
+            self._end_block()
         elif tag == "br":
             self._line.append(" ")
         elif tag in _WRAPPED:
@@ -168,6 +169,25 @@ class _Writer:
             self._wrapped(node, depth, "[", f"]({target.replace(')', '%29')})")
         else:
             self._children(node, depth)
+
+    def _table(self, rows: list[list[LexborNode]], depth: int) -> str:
+        """A table in bars; a first row that is no heading has an empty one above it."""
+        grid = _grid([[(cell, self._cell(cell, depth)) for cell in row] for row in rows])
+        headed = all(cell.tag == "th" for cell in rows[0]) or _within_head(rows[0][0])
+        if not headed:
+            grid.insert(0, [""] * len(grid[0]))
+        lines = ["| " + " | ".join(row) + " |" for row in grid]
+        lines.insert(1, "|" + "---|" * len(grid[0]))
+        return "\n".join(lines)
+
+    def _cell(self, cell: LexborNode, depth: int) -> str:
+        """What stands in a cell, in one line."""
+        writer = _Writer(self._base)
+        writer._children(cell, depth + 3)
+        writer._end_block()
+        said = " ".join(block for block in writer._blocks if not block.startswith("```"))
+        said += "".join(f" `{node.text().strip()}`" for node in cell.css("pre"))
+        return " ".join(said.split()).replace("|", "\\|")
 
     def _wrapped(self, node: LexborNode, depth: int, before: str, after: str) -> None:
         if node.text().strip():
@@ -183,6 +203,56 @@ class _Writer:
                 self.element(child, depth + 1)
 
 
+def _table_rows(table: LexborNode) -> list[list[LexborNode]]:
+    """The cells of a table, row by row; none where it is no table of data: one column, one row, or
+    tables or headings inside."""
+    inside = table.css("table, h1, h2, h3")  # with the table itself
+    if any(node.mem_id != table.mem_id for node in inside):
+        return []
+    rows = []
+    for row in table.css("tr"):
+        cells = [
+            cell
+            for cell in row.iter()
+            if cell.tag in ("td", "th") and "hidden" not in cell.attributes
+        ]
+        if cells:
+            rows.append(cells)
+    if len(rows) < 2 or max(map(len, rows)) < 2 or sum(map(len, rows)) > _MOST_CELLS:
+        return []
+    return rows
+
+
+def _within_head(cell: LexborNode) -> bool:
+    row = cell.parent
+    return row is not None and row.parent is not None and row.parent.tag == "thead"
+
+
+def _span(cell: LexborNode, name: str, most: int) -> int:
+    written = (cell.attributes.get(name) or "").strip()
+    return min(int(written), most) if written.isdecimal() and int(written[:9]) > 0 else 1
+
+
+def _grid(rows: list[list[tuple[LexborNode, str]]]) -> list[list[str]]:
+    """Cells at their places: one that spans several stands in the first."""
+    grid: list[dict[int, str]] = [{} for _ in rows]
+    width = 1
+    for number, row in enumerate(rows):
+        column = 0
+        for cell, said in row:
+            while column in grid[number]:
+                column += 1
+            across = _span(cell, "colspan", _WIDEST)
+            for below in range(number, min(number + _span(cell, "rowspan", len(rows)), len(rows))):
+                for place in range(column, min(column + across, _WIDEST)):
+                    grid[below].setdefault(place, "")
+            if column < _WIDEST:
+                grid[number][column] = said
+            width = max(width, min(column + across, _WIDEST))
+            column += across
+    return [[row.get(place, "") for place in range(width)] for row in grid]
+
+
 def text_of(
     page: ArchivedPage, media_type: str, main: bytes | None = None, *, markdown: bool = False
 ) -> str | None:
@@ -194,7 +264,7 @@ def text_of(
         return None
     content_type = page.header("Content-Type")
     spans = unpack_spans(main)
-    if media_type in _HTML:
+    if media_type in HTML:
         if markdown:
             return main_markdown(body, page.url, content_type=content_type, main=spans)
         read = read_page(body, page.url, content_type=content_type)

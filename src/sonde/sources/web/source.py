@@ -11,7 +11,7 @@ import json
 import time
 import zlib
 from collections.abc import Iterable
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 from multidict import CIMultiDict
 
@@ -22,23 +22,28 @@ from sonde.net.decoding import BadEncoding, unpack
 from sonde.net.exchange import FetchOutcome, FetchProblem, Limits, Response
 from sonde.net.guard import Lookup, system_lookup
 from sonde.net.hosts import Hosts, KeptHost
-from sonde.net.polite_fetch import PoliteFetch
+from sonde.net.polite_fetch import Gate, PoliteFetch
 from sonde.net.retries import Retries
 from sonde.net.robots import RobotsRecord
 from sonde.net.turns import Turns
 from sonde.net.urls import group_of, host_of
 from sonde.protocols import Keeper, KeptPage, VisitAllowance
-from sonde.records import Failure, Node, Outcome, Skip, Spend
+from sonde.records import Failure, Link, Node, Outcome, Skip, Spend
 from sonde.scorers.document import Scorer
+from sonde.scorers.scoring_process import prepared
 from sonde.sources.context import Archive, SourceContext, SourceSettings
-from sonde.sources.facts import PageVisit
+from sonde.sources.facts import PageFacts, PageVisit, VisitEnded
 from sonde.sources.page import Page, plain_page, read_page
 from sonde.sources.web import pdf
 from sonde.sources.web.duplicates import Duplicates
 from sonde.sources.web.feeds import Feed, is_feed, read_feed
 from sonde.sources.web.gate import Scope, UrlGate
 from sonde.sources.web.known_sites import KnownSites
+from sonde.sources.web.language import Languages
+from sonde.sources.web.login import LoginSession, LoginSessions, asks_to_log_in, logins_of
 from sonde.sources.web.rendering import Rendering
+from sonde.sources.web.rules import Rules
+from sonde.sources.web.sitemaps import Sitemaps
 from sonde.sources.web.traps import TrapDetector
 from sonde.sources.web.visit import VisitAssembler
 
@@ -103,13 +108,17 @@ class WebAccess:
         lookup: Lookup | None = settings.lookup
         starts = tuple(seeds)
         named = (host_of(seed).strip("[]") for seed in starts)
+        self.languages = Languages(settings.languages, keeper)
+        if settings.languages:
+            headers = {"Accept-Language": self.languages.accepted, **client.headers}
+            client = replace(client, headers=headers)
+        logins = logins_of(settings)
+        if logins:
+            client = replace(client, sessions=frozenset(login.domain for login in logins))
         self.client = Client(client, lookup=lookup or system_lookup, named=named)
         self.hosts = Hosts(
             delay=settings.delay,
             connections=settings.per_host,
-            # Many names behind one address are one server to be polite to.
-            ip_delay=settings.delay,
-            ip_connections=settings.per_host,
             rate=settings.rate,
             host_budget=settings.host_budget,
             domain_budget=settings.domain_budget,
@@ -119,7 +128,9 @@ class WebAccess:
         self.polite = PoliteFetch(
             self.client, self.turns, limits=limits, on_robots=self._keep_robots
         )
+        self.sessions = LoginSessions(logins, self.polite)
         self.scope = Scope.of(settings, starts)
+        self.rules = Rules.of(settings)
         self.traps = TrapDetector()
         self.duplicates = Duplicates()
         self.sites = KnownSites(keeper)
@@ -132,6 +143,7 @@ class WebAccess:
             record = RobotsRecord(*row)  # type: ignore[arg-type]
             host = self.hosts.add(group_of(record.origin + "/"), now)
             self.hosts.restore_robots(host, record, now)
+        self.languages.recall()
         self._recall_sites()
 
     def _recall_sites(self) -> None:
@@ -207,9 +219,12 @@ class WebAccess:
         await self.client.close()
 
     def refusal(self, url: str, group: str) -> str | None:
-        """Why a URL does not belong to the run: it is out of scope, or a trap."""
+        """Why a URL does not belong to the run: it is out of scope, left out by a rule, or a
+        trap."""
         if not self.scope.has(url, group):
             return "scope"
+        if (left_out := self.rules.refusal(url)) is not None:
+            return left_out
         return None if self.traps.verdict(url, group) is None else "trap"
 
     def wanted(self, media: str) -> bool:
@@ -247,11 +262,20 @@ class WebSource:
             self._rendering = Rendering(settings.render, settings.browser, access, context.keeper)
         self.gate = UrlGate(
             access.scope,
+            access.rules,
             access.hosts,
             access.traps,
             access.duplicates,
+            access.languages,
             context.crawl,
             settings.depth,
+        )
+        self.sitemaps = Sitemaps(
+            settings,
+            access.scope,
+            access.hosts,
+            context.keeper,
+            context.crawl,
         )
         self._assembler = VisitAssembler(
             settings,
@@ -261,6 +285,8 @@ class WebSource:
             access.traps,
             access.duplicates,
             access.sites,
+            access.languages,
+            self.sitemaps,
             context.archive,
         )
 
@@ -273,6 +299,7 @@ class WebSource:
         if learned is not None and hasattr(self.scorer, "restore"):
             self.scorer.restore(json.loads(learned))
         self.access.recall()
+        self.sitemaps.recall()
         for url, count in self._keeper.retried():
             self.retries.recall(url, count)
         if self._rendering is not None:
@@ -288,6 +315,10 @@ class WebSource:
             self._assembler.scored = False
             self._keeper.keep("scorer", json.dumps(self.scorer.state()).encode())
 
+    def refill(self) -> list[tuple[str, str]]:
+        """Where to look when the frontier has run dry: the usual places of sitemaps and feeds."""
+        return [(url, group_of(url)) for url in self.sitemaps.usual()]
+
     async def close(self) -> None:
         """Close connections, and the browser."""
         if self._rendering is not None:
@@ -299,11 +330,12 @@ class WebSource:
     async def visit(self, node: Node, allowance: VisitAllowance) -> Outcome:
         """Visit a URL."""
         url, access = str(node), self.access
-        answer = await access.polite.fetch(
-            url, allowance, gate=self.gate.useless, wanted=access.wanted
-        )
-        for group, seconds in answer.trips:
-            self._crawl.clock(allowance.lease, group, seconds)
+        try:
+            answer = await self._fetched(url, allowance, access.sessions.of(url))
+        except VisitEnded as end:
+            return end.outcome
+        if asks_to_log_in(answer):
+            return Skip("login")
         if isinstance(answer, FetchProblem):
             access.store(answer)
             return self._problem(url, answer)
@@ -317,14 +349,53 @@ class WebSource:
         if self._rendering is not None and isinstance(found, Page) and answer.media_type in HTML:
             found = await self._rendering.page(allowance, answer, found)
             began = time.monotonic()
+        if isinstance(found, Page) and await prepared(self.scorer, found):
+            began = time.monotonic()
         outcome = self._assembled(allowance, answer, found)
         took = time.monotonic() - began
         if took > _LONG:  # a huge page is no fault of the servers that were asked meanwhile
             access.client.forgive(took)
         return outcome
 
+    async def _fetched(
+        self, url: str, allowance: VisitAllowance, session: LoginSession | None
+    ) -> FetchOutcome:
+        """What is at a URL, for somebody who is logged in where that was asked for."""
+        if session is None:
+            return await self._asked(url, allowance, self.gate.useless)
+
+        def gate(target: str, group: str, redirected: bool) -> str | None:
+            if redirected and session.is_form(target):
+                return "login"
+            return self.gate.useless(target, group, redirected)
+
+        if session.is_form(url):
+            raise VisitEnded(Skip("login"))
+        if session.would_end(url):
+            raise VisitEnded(Skip("logout"))
+        await session.begin(allowance)
+        renewals = session.renewals
+        answer = await self._asked(url, allowance, gate)
+        if not session.has_ended(answer):
+            return answer
+        if await session.renew(renewals, allowance):
+            answer = await self._asked(url, allowance, gate)
+        if session.has_ended(answer):
+            session.give_up()
+            raise VisitEnded(Skip("login"))
+        return answer
+
+    async def _asked(self, url: str, allowance: VisitAllowance, gate: Gate) -> FetchOutcome:
+        access = self.access
+        answer = await access.polite.fetch(url, allowance, gate=gate, wanted=access.wanted)
+        for group, seconds in answer.trips:
+            self._crawl.clock(allowance.lease, group, seconds)
+        return answer
+
     def _problem(self, url: str, problem: FetchProblem) -> Outcome:
         if problem.reason == "not-allowed":
+            if problem.detail == "later" and problem.hops and problem.url != url:
+                return _led_to(problem.url, problem.hops[-1].status)
             return Skip(problem.detail, retry=problem.detail in ("crawl-delay", "later"))
         if problem.reason == "budget":
             return Skip("budget", retry=True)
@@ -339,6 +410,8 @@ class WebSource:
         lease, depth, now = allowance.lease, allowance.depth, time.time()
         if isinstance(found, Feed):
             return self._assembler.feed(lease, depth, response, found, now)
+        if isinstance(found, Page) and self.sitemaps.guessed(str(lease.node)):
+            return Skip("no-sitemap")
         if isinstance(found, Page):
             outcome = self._assembler.visit(lease, depth, response, found, now)
             if isinstance(outcome, PageVisit):
@@ -349,3 +422,10 @@ class WebSource:
                     self.access.sites.unkept(lease.number, found)
             return outcome
         return found
+
+
+def _led_to(target: str, status: int) -> Outcome:
+    """A redirect whose target has to wait for its host's turn: that goes to the frontier, and
+    nobody holds a place for it meanwhile."""
+    facts = PageFacts(final_url=target, status=status, flags="redirect")
+    return PageVisit(score=0.0, links=[Link(target, 1.0, group_of(target))], facts=facts)

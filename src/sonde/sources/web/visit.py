@@ -8,7 +8,8 @@ its score times what its place still yields (see ``traps``).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import replace
 from sys import intern
 
 from sonde.kernels.html.links import gathered, grouped, unsettled
@@ -17,20 +18,27 @@ from sonde.net.exchange import Response
 from sonde.net.robots import Directives, directives
 from sonde.net.urls import group_of
 from sonde.protocols import VISITED, CrawlView
-from sonde.records import Lease, Link, LinkColumns, Outcome, Skip
+from sonde.records import Lease, LinkColumns, Outcome, Skip
 from sonde.scorers.document import Scorer, rescored
+from sonde.scorers.question import Question
 from sonde.sources.context import Archive, SourceSettings
-from sonde.sources.facts import Correction, PageFacts, PageVisit
+from sonde.sources.facts import Correction, PageFacts, PageVisit, Record
 from sonde.sources.main_text import HeldPage, MainText, pack_spans
 from sonde.sources.page import Page, PageLink, Rendered
+from sonde.sources.web.collector import Collector
 from sonde.sources.web.duplicates import Duplicates, simhash
 from sonde.sources.web.feeds import Feed
 from sonde.sources.web.gate import UrlGate
 from sonde.sources.web.known_sites import KnownSites
+from sonde.sources.web.language import Languages
+from sonde.sources.web.markdown import HTML
+from sonde.sources.web.sitemaps import Sitemaps, weight, words_of
 from sonde.sources.web.traps import TrapDetector
 from sonde.url_measures import places
 
 _NO_ORDERS = Directives()
+RENDERED = "text/html; charset=utf-8"
+"""What a browser writes out."""
 
 
 def _group_of(url: str) -> str:
@@ -50,6 +58,8 @@ class VisitAssembler:
         traps: TrapDetector,
         duplicates: Duplicates,
         sites: KnownSites,
+        languages: Languages,
+        sitemaps: Sitemaps,
         archive: Archive | None,
     ) -> None:
         self.scored = False  # since the scorer's state was last handed over
@@ -60,10 +70,16 @@ class VisitAssembler:
         self._traps = traps
         self._duplicates = duplicates
         self._sites = sites
+        self._languages = languages
+        self._sitemaps = sitemaps
         self._archive = archive
-        self._text = settings.text and archive is None  # or the archive has it
+        # An archive has the text; what a question is answered from is kept as it was judged.
+        self._text = settings.text and (archive is None or settings.question is not None)
+        self._question = None if settings.question is None else Question(settings.question)
+        self._collector: Collector | None = None
+        if settings.record_kinds or settings.fields is not None:
+            self._collector = Collector(settings.record_kinds, settings.fields)
         self._domains: dict[str, str] = {}  # of basenames
-        self._languages = tuple(language.lower() for language in settings.languages)
 
     # -- visits --------------------------------------------------------------------------------
 
@@ -73,7 +89,10 @@ class VisitAssembler:
         """The outcome of a page. Everything here happens at once: nothing may come between
         scoring a page and telling the explorer."""
         url = str(lease.node)
-        if self._languages and page.language and not self._speaks(page.language):
+        language = page.language
+        if not language and self._languages.wanted:
+            language = self._languages.of(self._sites.judge(page, learn=False)[0])
+        if not self._languages.welcome(language, url, page.url):
             return Skip("language")
         canonical = self._canonical(page)
         if canonical is not None:
@@ -102,21 +121,24 @@ class VisitAssembler:
         elif self._duplicates.near.find(mark) is not None:
             flags.append("near-duplicate")
             beta = 0.0
-        links: Sequence[Link] = ()
-        if not (orders.nofollow and self._settings.nofollow):
-            links = self._links(page, alphas, depth + 1, lease.number, now, main)
+        if orders.nofollow and self._settings.nofollow:
+            page, alphas = replace(page, links=()), ()
+        links = self._links(*self._offered(page, alphas), depth + 1, lease.number, now, main)
         self._duplicates.visited(url, page.url, canonical, mark)
         kept = not orders.noindex
+        found = self._collected(response, page) if kept else ()
         told = None if "near-duplicate" in flags else beta
         held = self._sites.hold(HeldPage(lease.number, url, page, told)) if kept else []
         return PageVisit(
             score=beta,
             links=links,
+            records=self._counted(page, found) if kept else (),
+            found=found,
             facts=PageFacts(
                 final_url=page.url,
                 status=response.status,
                 media_type=response.media_type,
-                language=page.language[:35],
+                language=language[:35],
                 title=page.title[:500] if kept else "",
                 fingerprint=mark,
                 digest=hashlib.sha1(response.body, usedforsecurity=False).digest(),
@@ -149,20 +171,28 @@ class VisitAssembler:
     def feed(self, lease: Lease, depth: int, response: Response, feed: Feed, now: float) -> Outcome:
         """The outcome of a sitemap or a feed: it is worth nothing itself, and its links are scored
         by their titles."""
+        entries = self._sitemaps.listed(feed)
+        offered: Collection[str] = ()
+        if feed.kind == "index":
+            addresses = (str(lease.node), response.url)
+            offered = self._sitemaps.of_index(addresses, [entry.url for entry in entries])
+            entries = [entry for entry in entries if entry.url in offered]
         titles: list[str] = []
         spans: list[PageLink] = []
         place = 0
-        for entry in feed.links:
-            spans.append(PageLink(entry.url, place, place + len(entry.title)))
-            titles.append(entry.title)
-            place += len(entry.title) + 1
+        for entry in entries:
+            title = entry.title or words_of(entry.url)
+            spans.append(PageLink(entry.url, place, place + len(title)))
+            titles.append(title)
+            place += len(title) + 1
         text = " ".join(titles)
         page = Page(url=response.url, text=text, links=tuple(spans), window=0)
         _, alphas = self._scorer.score(page)
+        alphas = [alpha * weight(entry) for alpha, entry in zip(alphas, entries, strict=True)]
         self.scored = True
         return PageVisit(
             score=0.0,
-            links=self._links(page, alphas, depth, lease.number, now),
+            links=self._links(page, alphas, offered, depth, lease.number, now),
             facts=PageFacts(
                 final_url=response.url,
                 status=response.status,
@@ -176,6 +206,33 @@ class VisitAssembler:
             ),
         )
 
+    def _offered(
+        self, page: Page, alphas: Sequence[float]
+    ) -> tuple[Page, Sequence[float], Collection[str]]:
+        """A page and the promises of its links, with the sitemaps and feeds of its site, which
+        promise as much as a link of the page does on average."""
+        offered = self._sitemaps.of_page(page.url, page.feeds)
+        if not offered:
+            return page, alphas, ()
+        end = len(page.text)
+        links = page.links + tuple(PageLink(url, end, end) for url in offered)
+        mean = sum(alphas) / len(alphas) if alphas else 0.0
+        return replace(page, links=links), [*alphas, *[mean] * len(offered)], offered
+
+    def _collected(self, response: Response, page: Page) -> Sequence[Record]:
+        """The records of an HTML page, where they are wanted."""
+        if self._collector is None or response.media_type not in HTML:
+            return ()
+        if page.rendered is not None and page.rendered.html:
+            return self._collector.records(page.rendered.html, response.url, RENDERED)
+        return self._collector.records(response.body, response.url, response.content_type)
+
+    def _counted(self, page: Page, found: Sequence[Record]) -> tuple[Hashable, ...]:
+        """What the objective may count: the facts that speak of a question, else the records."""
+        if self._question is not None:
+            return self._question.facts(page.content)
+        return tuple(record.mark for record in found)
+
     def _archived(self, response: Response, rendered: Rendered | None = None) -> str | None:
         """Where the page is kept, if it is: the response, or what a browser made of it."""
         if self._archive is None:
@@ -184,11 +241,6 @@ class VisitAssembler:
         if rendered is None or not rendered.html:
             return place
         return self._archive.write_rendered(response.url, rendered.html)
-
-    def _speaks(self, language: str) -> bool:
-        return any(
-            language == wanted or language.startswith(f"{wanted}-") for wanted in self._languages
-        )
 
     def _canonical(self, page: Page) -> str | None:
         """What the page says its URL is, where that is another one within the scope."""
@@ -203,13 +255,14 @@ class VisitAssembler:
         self,
         page: Page,
         alphas: Sequence[float],
+        sitemaps: Collection[str],
         depth: int,
         lease: int,
         now: float,
         main: MainText | None = None,
     ) -> LinkColumns:
-        """The links to follow, each target once, with the sum of its promises and its words:
-        the last of these says where on the page its longest anchor stands."""
+        """The links to follow, each target once, with the sum of its promises and its words, of
+        which the last says where on the page its longest anchor stands; some are sitemaps."""
         if len(alphas) != len(page.links):
             raise ValueError(f"{len(alphas)} scores for {len(page.links)} links of {page.url}")
         crawl, duplicates = self._crawl, self._duplicates
@@ -222,7 +275,7 @@ class VisitAssembler:
             if target != url:
                 renamed[url] = target
             if number_of(target) is None:
-                why = self._gate.refusal(target, depth, now)
+                why = self._gate.refusal(target, depth, now, sitemap=url in sitemaps)
                 if why is not None:
                     refuse(url, why, lease)
                     return None
