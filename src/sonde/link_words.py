@@ -19,8 +19,8 @@ MOST = 16
 
 
 POSITIONS = (b"\x01\x00", b"", b"\x02\x00")
-"""The word that says where a link stands, by its position (see ``sources.main_text``): in a menu, in
-main text, which goes without saying, or in a footer."""
+"""The word that says where a link stands, by its position (see ``sources.main_text``): in a menu,
+in main text, which goes without saying, or in a footer."""
 
 
 def link_words(anchor: str, target: str = "", window: str = "") -> bytes:

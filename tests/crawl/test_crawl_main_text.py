@@ -1,10 +1,11 @@
-"""Main text in a crawl: menus do not count, first pages are corrected once, nothing of it is lost."""
+"""Main text in a crawl: menus count for nothing, first pages are corrected, nothing is lost."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from crawl_sites import FAST, Handler, Site, html, prose
 
 from sonde.crawling import Crawl
 from sonde.crawling.setup import resumed_run
+from sonde.errors import StoreError
 from sonde.scorers.keywords import log_count
 from sonde.store.reader import DATABASE, RunReader
 from sonde.store.summary import harvest, totals
@@ -137,10 +139,8 @@ def test_a_killed_crawl_goes_on_as_one_that_was_not(
     with Site(book()) as site:
         Crawl(site.url("/0"), path=tmp_path / "whole", **settings).run_to_end()
         crawl = Crawl(site.url("/0"), path=tmp_path / "parts", **settings)
-        try:
+        with suppress(sqlite3.ProgrammingError, StoreError):  # there is nothing to write to
             asyncio.run(killed(crawl))
-        except Exception as error:
-            assert "closed" in str(error) or "written" in str(error)
         assert after <= len(scores(tmp_path / "parts")) < 40
         Crawl.resume(tmp_path / "parts", budget=42).run_to_end()
     whole, parts = told(tmp_path / "whole"), told(tmp_path / "parts")

@@ -27,12 +27,12 @@ _WORD = re.compile(r"\w+")
 _HEADING = re.compile(r"^#{1,6} ")
 
 _PAGES = """
-SELECT pages.lease, final_url, title, media_type, settled, warc, text, main FROM pages
+SELECT pages.lease, final_url, title, media_type, settled, warc, main, text FROM pages
 JOIN leases ON leases.number = pages.lease
 WHERE outcome = 'visit' AND pages.lease > ? ORDER BY pages.lease
 """
 _PAGE = """
-SELECT pages.lease, final_url, title, media_type, settled, warc, text, main FROM pages
+SELECT pages.lease, final_url, title, media_type, settled, warc, main, text FROM pages
 JOIN leases ON leases.number = pages.lease JOIN nodes ON nodes.number = pages.node
 WHERE outcome = 'visit' AND (nodes.url = ? OR final_url = ?) ORDER BY pages.lease DESC LIMIT 1
 """
@@ -73,7 +73,7 @@ def page_text(run: RunReader, url: str) -> ArchivedText | None:
 
 
 def _read(run: RunReader, row: tuple[object, ...]) -> ArchivedText:
-    lease, url, title, media, settled, warc, packed, main = row
+    lease, url, title, media, settled, warc, main, packed = row
     text: str | None = None
     if warc is not None:
         assert main is None or isinstance(main, bytes)

@@ -80,8 +80,8 @@ class Record:
 @dataclass(frozen=True, slots=True)
 class PageVisit(Visit):
     """A visit with the facts of its page. ``refused`` are nodes that were seen and should not be
-    put on the frontier, with the reason; ``found`` are records to keep; ``corrections`` are of pages
-    visited before, or of this one, and are told after it."""
+    put on the frontier, with the reason; ``found`` are records to keep; ``corrections`` are of
+    pages visited before, or of this one, and are told after it."""
 
     facts: PageFacts | None = None
     refused: Sequence[tuple[str, str]] = ()

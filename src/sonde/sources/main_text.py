@@ -135,7 +135,8 @@ class Sites:
         return _judged(page, host.site, learn=learn)
 
     def hold(self, held: HeldPage) -> list[HeldPage]:
-        """The page that was learned last is held if it is one of its host's first. With the last of them all are given back, with their main text as it is known now."""
+        """The page that was learned last is held if it is one of its host's first. With the last of
+        them all are given back, with their main text as it is known now."""
         host = self._hosts[group_of(held.page.url)]
         found: list[HeldPage] = []
         if host.site.pages <= KNOWN:

@@ -6,8 +6,9 @@ the tree from Python would cost more than all else that is done to a page).
 
 What a reader cannot see (script, style, template, noscript, ``hidden``, ``aria-hidden="true"``,
 media fall-backs) is neither text nor link: hidden links are how sites trap robots. ``text`` is all
-that is visible, ``content`` its main text: what stands in ``main``, which is all but what the page's
-own markup calls navigation, header, footer or aside, until its site is known (see ``main_text``).
+that is visible, ``content`` its main text: what stands in ``main``, which is all but what the
+page's own markup calls navigation, header, footer or aside, until its site is known (see
+``main_text``).
 
 White space is collapsed to single spaces, and a block element is a word boundary where an inline
 one is not. A link keeps the span of its anchor in ``text``; its window is that span and
@@ -131,8 +132,8 @@ Spans = tuple[tuple[int, int], ...]
 
 
 class Layout(NamedTuple):
-    """A page's text in UTF-8, the pieces that it consists of, and the blocks around them, as ``scan``
-    has them."""
+    """A page's text in UTF-8, the pieces that it consists of, and the blocks around them, as
+    ``scan`` has them."""
 
     text: bytes
     pieces: NDArray[np.intc]
@@ -244,7 +245,8 @@ def bare_layout(text: str) -> Layout:
 def plain_page(text: str, url: str, *, title: str = "") -> Page:
     """A page made of bare text (a text file, the text of a PDF): no links."""
     collapsed = " ".join(text[:MAX_SIZE].split())
-    return Page(url=url, title=title, text=collapsed, cut=len(text) > MAX_SIZE)
+    cut = len(text) > MAX_SIZE
+    return Page(url=url, title=title, text=collapsed, cut=cut)
 
 
 @dataclass(slots=True)

@@ -296,7 +296,8 @@ def _asked(run: RunReader, lease: int) -> str | None:
 def _attempts(run: RunReader, number: int) -> tuple[Attempt, ...]:
     rows = run.rows(
         "SELECT number, chooser, arm, predicted, rank, ready, outcome, reason, retry, score, gain,"
-        " told_score, requests, bytes, seconds, asked, settled FROM leases WHERE node = ? ORDER BY number",
+        " told_score, requests, bytes, seconds, asked, settled FROM leases WHERE node = ?"
+        " ORDER BY number",
         number,
     )
     return tuple(Attempt(*row) for row in rows)

@@ -26,9 +26,9 @@ if not cython.compiled:
     ASIDE = 4  # in an aside that is no article
     SECTION = 8  # in a section: a header or footer there is not the page's
     MAIN = 16
-    TITLE = 32  # in an h1
-    HEADING = 64
-    BEGINS = 128  # a block begins with the piece
+    HEADING = 32
+    BEGINS = 64  # a block begins with the piece
+    NAMED = 128  # an element that has a class or a role
 
     # Of a name the hash in small letters, and where it ends; of an attribute the hash of its name,
     # from where to where its value is, and what comes after it; of a start tag what it says.
@@ -356,7 +356,7 @@ def value_hash(
     key: cython.ulonglong,
     digits: cython.bint,
 ) -> cython.ulonglong:
-    """The hash of an attribute's value, behind what has the hash `key`; with its `digits` or not."""
+    """The hash of an attribute's value, behind what has the hash `key`, with or without digits."""
     at: cython.longlong
     key = byte.hashed(key, attribute.key)
     for at in range(attribute.value, attribute.end):
@@ -476,7 +476,7 @@ def marked(
         elif name.stop - start == 2 and (codes[start] | byte.SMALL) == byte.SMALL_H:
             level = codes[start + 1] - byte.ZERO
             if 1 <= level <= 6:
-                mark |= HEADING | (TITLE if level == 1 else 0)
+                mark |= HEADING
     if role == 1:
         mark |= NAVIGATION
     elif role == 2:
@@ -505,9 +505,9 @@ def scan(
     `notes` gets the places (from, to) of the tags that say something of the page itself. `text` and
     `stack` must have room for as many as `codes` has.
 
-    The text falls into pieces at the boundaries of blocks and of links. A row of `pieces` gets where
-    in `text` a piece begins, what is said of it (``LINK`` and so on), and the number of the block
-    that it stands in. A row of `nodes` gets of a block the number of the one around it, both
+    The text falls into pieces at the boundaries of blocks and of links. A row of `pieces` gets
+    where in `text` a piece begins, what is said of it (``LINK`` and so on), and the number of the
+    block that it stands in. A row of `nodes` gets of a block the number of the one around it, both
     from 1 (0 for none), hashes of its name with its class and role, and of its id (0 for none), and
     what is said of it. Where there is no room for more, pieces and elements run on.
 
@@ -708,6 +708,8 @@ def scan(
                     nodes[known, 1] = tag.kind
                     nodes[known, 2] = tag.ident
                     nodes[known, 3] = cython.cast(cython.ulonglong, mark)
+                    if tag.kind != name.key:
+                        nodes[known, 3] |= NAMED
                     known += 1
                     node = known
                 if action & tags.RAW:

@@ -256,8 +256,8 @@ def _grid(rows: list[list[tuple[LexborNode, str]]]) -> list[list[str]]:
 def text_of(
     page: ArchivedPage, media_type: str, main: bytes | None = None, *, markdown: bool = False
 ) -> str | None:
-    """The main text of an archived page, by its media type: as Markdown, or plain. ``None`` where it
-    has none."""
+    """The main text of an archived page, by its media type: as Markdown, or plain. ``None`` where
+    it has none."""
     try:
         body, _ = unpack(page.body, page.header("Content-Encoding"), Limits().unpacked)
     except BadEncoding:
