@@ -62,7 +62,7 @@ class SourceHooks:
         journal: Journal,
         forgotten: Forgotten | None,
         archive: RunArchive | MemoryPages | None = None,
-        reading: Reads = lambda archived, media_type: None,
+        reading: Reads = lambda archived, media_type, main: None,
     ) -> None:
         self.source = source
         self.forgotten = forgotten
@@ -79,8 +79,9 @@ class SourceHooks:
     def content(self, facts: PageFacts) -> PageContent:
         """What a page said, read when it is asked for."""
         read = None if self._archive is None else self._archive.read
-        kept = (facts.text, facts.warc, facts.media_type, facts.flags)
-        return PageContent(*kept, read, self._reading, facts.main)
+        return PageContent(
+            facts.text, facts.warc, facts.main, facts.media_type, facts.flags, read, self._reading
+        )
 
     def recall(self) -> str:
         """Let the source take in what the run knows; what had to be repaired, in words."""

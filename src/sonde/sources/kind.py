@@ -103,10 +103,10 @@ class Kind(ABC, Generic[Options]):
         return {}
 
     def reading(
-        self, archived: ArchivedPage, media_type: str, main: bytes | None
+        self, archived: ArchivedPage, media_type: str, main: bytes | None = None
     ) -> Reading | None:
-        """How an answer that the run has kept is read, with what it keeps of where main text
-        stands; ``None`` where the kind keeps none."""
+        """How an answer that the run has kept is read, with where its main text stands
+        (``PageFacts.main``); ``None`` where the kind keeps none."""
         return None
 
     @abstractmethod

@@ -21,7 +21,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import zstandard
@@ -87,7 +87,7 @@ class MainText:
     def positions(self, links: Sequence[tuple[object, int, int]]) -> list[int]:
         """Where links stand whose anchors begin and end at these characters: ``MENU``, ``CONTENT``
         or ``FOOTER``."""
-        found: list[int] = positions(self._places, links)
+        found: list[int] = positions(self._places, list(links))
         return found
 
 
@@ -241,7 +241,8 @@ def _packed(host: _Host) -> bytes:
         for number, each in enumerate(host.held)
     }
     facts = np.frombuffer(json.dumps(held).encode(), dtype=np.uint8)
-    np.savez(file, held=facts, **pages, **host.site.state())
+    arrays: dict[str, Any] = {"held": facts} | pages | host.site.state()
+    np.savez(file, **arrays)
     return file.getvalue()
 
 

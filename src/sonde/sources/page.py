@@ -6,8 +6,9 @@ the tree from Python would cost more than all else that is done to a page).
 
 What a reader cannot see (script, style, template, noscript, ``hidden``, ``aria-hidden="true"``,
 media fall-backs) is neither text nor link: hidden links are how sites trap robots. ``text`` is all
-that is visible, ``content`` its main text: what stands in ``main``, which is all but what its
-own markup calls navigation, header, footer or aside, until its site is known (see ``main_text``).
+that is visible, ``content`` its main text: what stands in ``main``, which is all but what the
+page's own markup calls navigation, header, footer or aside, until its site is known (see
+``main_text``).
 
 White space is collapsed to single spaces, and a block element is a word boundary where an inline
 one is not. A link keeps the span of its anchor in ``text``; its window is that span and
@@ -244,7 +245,8 @@ def bare_layout(text: str) -> Layout:
 def plain_page(text: str, url: str, *, title: str = "") -> Page:
     """A page made of bare text (a text file, the text of a PDF): no links."""
     collapsed = " ".join(text[:MAX_SIZE].split())
-    return Page(url=url, title=title, text=collapsed, cut=len(text) > MAX_SIZE)
+    cut = len(text) > MAX_SIZE
+    return Page(url=url, title=title, text=collapsed, cut=cut)
 
 
 @dataclass(slots=True)
@@ -306,7 +308,7 @@ def _unmarked(text: bytes, pieces: NDArray[np.intc]) -> Spans | None:
     edges = np.flatnonzero(np.diff(apart, prepend=True, append=True))
     places = np.append(pieces[:, 0], len(text))[edges].astype(np.intc).reshape(-1, 2)
     characters_before(text, places)
-    return tuple(map(tuple, places.tolist()))
+    return tuple((start, end) for start, end in places.tolist())
 
 
 def _tree(html: bytes) -> LexborHTMLParser:

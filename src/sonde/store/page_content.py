@@ -13,8 +13,8 @@ from sonde.store.log import unpack_text
 from sonde.store.warcreader import Archived
 
 Reads = Callable[[ArchivedPage, str, bytes | None], Reading | None]
-"""How a kind of source reads an archived answer of a media type, of which main text stands where
-the table ``pages`` says."""
+"""How a kind of source reads an archived answer of a media type, whose main text stands there (see
+the table ``pages``)."""
 
 
 def text_hash(text: str) -> str:
@@ -30,19 +30,19 @@ class PageContent:
         self,
         stored: bytes | str | None,
         place: str | None,
+        main: bytes | None,
         media_type: str,
         flags: str,
         read: Callable[[str], Archived] | None,
         reading: Reads,
-        main: bytes | None,
     ) -> None:
         self._stored = stored
         self._place = place
+        self._main = main
         self._media_type = media_type
         self._flags = flags.split()
         self._read = read
         self._reading = reading
-        self._main = main
 
     @cached_property
     def reading(self) -> Reading | None:
@@ -53,7 +53,7 @@ class PageContent:
 
     @property
     def text(self) -> str | None:
-        """The text, without navigation."""
+        """The main text."""
         if isinstance(self._stored, bytes):
             text = unpack_text(self._stored)
             if text is None:

@@ -296,8 +296,8 @@ def _asked(run: RunReader, lease: int) -> str | None:
 def _attempts(run: RunReader, number: int) -> tuple[Attempt, ...]:
     rows = run.rows(
         "SELECT number, chooser, arm, predicted, rank, ready, outcome, reason, retry, score, gain,"
-        " told_score, requests, bytes, seconds, asked, settled FROM leases"
-        " WHERE node = ? ORDER BY number",
+        " told_score, requests, bytes, seconds, asked, settled FROM leases WHERE node = ?"
+        " ORDER BY number",
         number,
     )
     return tuple(Attempt(*row) for row in rows)
@@ -311,8 +311,10 @@ def _page(run: RunReader, number: int) -> Seen | None:
     )
     if row is None:
         return None
-    *seen, twin, jaccard, containment = row
-    return Seen(*seen, None if twin is None else _asked(run, twin), jaccard, containment)
+    seen = list(row)
+    if seen[7] is not None:
+        seen[7] = _asked(run, seen[7])
+    return Seen(*seen)
 
 
 def _parents(run: RunReader, number: int, first: int) -> tuple[Parent, ...]:

@@ -45,7 +45,7 @@ class RunPage:
 
     @property
     def text(self) -> str | None:
-        """The text, without navigation; ``None`` where ``missing`` says why."""
+        """The main text; ``None`` where ``missing`` says why."""
         try:
             return self.content.text
         except InputError as error:
@@ -73,17 +73,17 @@ def run_pages(run: RunReader) -> Iterator[RunPage]:
     for row in run.rows(_PAGES):
         settled, digest, text, warc, main = row[12:]
         visited = datetime.fromtimestamp(settled or 0.0, UTC)
-        content = PageContent(text, warc, row[9], row[11], run.archived, reading, main)
+        content = PageContent(text, warc, main, row[9], row[11], run.archived, reading)
         told: tuple[Any, ...] = (*row[:12], visited, (digest or "").lower(), content)
         yield RunPage(*told)
 
 
 def content_of(run: RunReader, lease: int, reading: Reads) -> PageContent | None:
     """What the page of one visit said; ``None`` where it has no page."""
-    row = run.one("SELECT text, warc, media_type, flags, main FROM pages WHERE lease = ?", lease)
+    row = run.one("SELECT text, warc, main, media_type, flags FROM pages WHERE lease = ?", lease)
     if row is None:
         return None
-    return PageContent(*row[:4], run.archived, reading, row[4])
+    return PageContent(*row, run.archived, reading)
 
 
 def reads_of(run: RunReader) -> Reads:

@@ -1,4 +1,4 @@
-"""Main text by its definition, page by page, with sets and dictionaries; nothing is forgotten."""
+"""Main text by its definition, page by page, with sets and dictionaries: nothing is forgotten."""
 
 from __future__ import annotations
 
@@ -58,7 +58,13 @@ def counted(key: tuple[object, ...]) -> tuple[object, ...]:
     return key[:-1] if key[0] in ("run", "part") else key
 
 
-Slot = tuple[tuple[str, str, str], ...]
+Slot = tuple[tuple[str, str, str], ...] | tuple[str, str]
+"""The path of an element, or of one with a class its name and its class."""
+
+
+def kinds_of(block: Block) -> list[Slot]:
+    """The elements with a class that a block stands in."""
+    return [(name, kind) for name, kind, _ in block.path if kind]
 
 
 @dataclass
@@ -67,6 +73,7 @@ class Sums:
     words: int = 0
     repeats: int = 0
     linked: int = 0
+    strong: int = 0
     cores: int = 0
 
 
@@ -83,24 +90,25 @@ class Site:
         self.pages += 1
         self.with_main += any(block.main for block in page)
         shown = [block for block in page if not block.navigation]
-        self.counts.update({counted(key) for block in shown for key in block.key_set()})
+        self.counts.update({counted(key) for block in shown for key in set(block.keys())})
         self.counts.update({("id", name) for block in page for _, _, name in block.path if name})
         marks = self.marks(page)
         seen: dict[Slot, Sums] = {}
         for block, marked in zip(page, marks, strict=True):
             if block.navigation:
                 continue
-            for slot in self.slots_of(block):
+            for slot in self.slots_of(block) + kinds_of(block):
                 sums = self.slots.setdefault(slot, Sums())
                 seen[slot] = sums
                 sums.words += len(marked)
                 sums.repeats += sum(mark > 0 for mark in marked)
+                sums.strong += sum(mark > 1 for mark in marked)
                 sums.linked += sum(block.links)
         for sums in seen.values():
             sums.pages += 1
         core = self.core(page, marks)
         if core is not None:
-            for slot in self.slots_of(page[core]):
+            for slot in self.slots_of(page[core]) + kinds_of(page[core]):
                 self.slots[slot].cores += 1
 
     def slots_of(self, block: Block) -> list[Slot]:
@@ -121,9 +129,12 @@ class Site:
         half = -(-pages // 2)
         most = -(-4 * pages // 5)
         found = []
+        headings = [block.words for block in page if block.heading and not block.navigation][:3]
         for block in page:
             marks = [0] * len(block.words)
-            for key, words in block.key_set().items():
+            if block.words in headings and not block.heading:
+                marks = [1] * len(block.words)
+            for key, words in block.keys().items():
                 count = self.counts[counted(key)]
                 enough = link if block.linkish and key[0] != "run" else text
                 degree = 3 if count >= most else 2 if count >= half else int(count >= enough)
@@ -134,10 +145,12 @@ class Site:
             found.append(marks)
         return found
 
-    def core(self, page: list[Block], marks: list[list[int]]) -> int | None:
+    def core(
+        self, page: list[Block], marks: list[list[int]], verdicts: list[int] | None = None
+    ) -> int | None:
         best, number = (0, 0), None
         for place, (block, marked) in enumerate(zip(page, marks, strict=True)):
-            if block.navigation:
+            if block.navigation or (verdicts is not None and verdicts[place]):
                 continue
             own = [not mark for mark in marked]
             bare = sum(o and not link for o, link in zip(own, block.links, strict=True))
@@ -149,14 +162,17 @@ class Site:
     def trusted(self) -> bool:
         return 10 * self.with_main >= 9 * self.pages
 
-    def verdict(self, block: Block, core: Block) -> int:
-        """0 for content, 1 for what goes at the edges of a page, 2 for what goes anywhere."""
-        around = set(self.slots_of(core))
+    def verdict(self, block: Block, core: Block | None) -> int:
+        """0 for content, 1 for what goes at the edges of a page, 2 for what goes anywhere, 5 for
+        what goes at the edges, and its repeats anywhere."""
+        around = set() if core is None else set(self.slots_of(core))
         within = self.trusted and block.main
-        for slot in self.slots_of(block):
-            sums = self.slots.get(slot)
-            if sums is None or slot in around:
+        for slot, (name, kind, _) in zip(self.slots_of(block), block.path, strict=True):
+            sums = self.slots.get(slot, Sums())
+            if slot in around:
                 continue
+            if (sums.pages < 4 or 10 * sums.pages < self.pages) and kind:
+                sums = self.slots.get((name, kind), Sums())
             if sums.pages < 4 or 10 * sums.pages < self.pages or 10 * sums.cores >= sums.pages:
                 continue
             everywhere = 5 * sums.pages >= 4 * self.pages
@@ -165,9 +181,12 @@ class Site:
             if 5 * sums.repeats >= 4 * sums.words and 2 * sums.linked >= sums.words:
                 return 2
             if 4 * sums.repeats >= sums.words:
-                return 1
-            if not within and self.pages >= 10 and 5 * sums.linked >= 4 * sums.words and everywhere:
-                return 1
+                return 5 if 2 * sums.linked >= sums.words else 1
+            if self.pages >= 10 and everywhere:
+                if not within and 5 * sums.linked >= 4 * sums.words:
+                    return 1
+                if sums.strong >= sums.pages and sums.words <= 30 * sums.pages:
+                    return 1
         return 0
 
     def main(self, page: list[Block]) -> list[list[bool]]:
@@ -185,7 +204,9 @@ class Site:
             for number, place in words:
                 kept[number][place] = marks[number][place] < 2
             return kept
-        verdicts = [self.verdict(block, page[core]) for block in page]
+        verdicts = [self.verdict(block, None) for block in page]
+        if self.core(page, marks, verdicts) is None:
+            verdicts = [self.verdict(block, page[core]) for block in page]
         within = [self.trusted and block.main for block in page]
 
         def heading(number: int, place: int) -> bool:
@@ -199,7 +220,8 @@ class Site:
         def goes_anywhere(number: int, place: int) -> bool:
             if heading(number, place) or within[number]:
                 return False
-            return verdicts[number] == 2 or marks[number][place] >= 2
+            mark = marks[number][place]
+            return verdicts[number] == 2 or mark >= 2 or (verdicts[number] == 5 and mark > 0)
 
         def edge(order: list[tuple[int, int]]) -> int:
             """How many words go before the first that stays."""
@@ -207,7 +229,7 @@ class Site:
             for number, (block, place) in enumerate(order):
                 if goes_at_edge(block, place):
                     last = number + 1
-                elif not (heading(block, place) and page[block].heading == 1):
+                elif not heading(block, place):
                     break
             return last
 
@@ -225,8 +247,10 @@ class Site:
             for number, place in words
             if not marks[number][place] and not page[number].links[place]
         ]
-        if own.count(False) > own.count(True):
+        held = sum(kept[number][place] for number, place in words)
+        lost = sum(not kept[number][place] and marks[number][place] < 2 for number, place in words)
+        if own.count(False) > own.count(True) or (held < 12 and lost > 4 * held):
             for number, place in words:
                 if not heading(number, place):
-                    kept[number][place] = verdicts[number] < 2 and marks[number][place] < 2
+                    kept[number][place] = verdicts[number] != 2 and marks[number][place] < 2
         return kept

@@ -125,7 +125,7 @@ def test_markdown_of_the_main_text_that_was_found() -> None:
     page = read_page(html, URL)
     begin, end = page.text.index("Tides"), page.text.index(" Legal")
     assert main_markdown(html, URL, main=((begin, end),)) == (
-        "## Tides\n\nThe **sea \u20ac level** rises.\n\na | b |\n"
+        "## Tides\n\nThe **sea \u20ac level** rises.\n\na\n\nb\n"
     )
     begin = page.text.index("level")
     assert main_markdown(html, URL, main=((begin, begin + 5), (end + 1, end + 3))) == (

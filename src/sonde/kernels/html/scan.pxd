@@ -5,9 +5,9 @@ cpdef enum:
     ASIDE = 4
     SECTION = 8
     MAIN = 16
-    TITLE = 32
-    HEADING = 64
-    BEGINS = 128
+    HEADING = 32
+    BEGINS = 64
+    NAMED = 128
 
 cdef struct Name:
     unsigned long long key

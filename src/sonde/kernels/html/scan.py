@@ -26,9 +26,9 @@ if not cython.compiled:
     ASIDE = 4  # in an aside that is no article
     SECTION = 8  # in a section: a header or footer there is not the page's
     MAIN = 16
-    TITLE = 32  # in an h1
-    HEADING = 64
-    BEGINS = 128  # a block begins with the piece
+    HEADING = 32
+    BEGINS = 64  # a block begins with the piece
+    NAMED = 128  # an element that has a class or a role
 
     # Of a name the hash in small letters, and where it ends; of an attribute the hash of its name,
     # from where to where its value is, and what comes after it; of a start tag what it says.
@@ -356,7 +356,7 @@ def value_hash(
     key: cython.ulonglong,
     digits: cython.bint,
 ) -> cython.ulonglong:
-    """The hash of an attribute's value, after what has the hash `key`; with `digits` or not."""
+    """The hash of an attribute's value, behind what has the hash `key`, with or without digits."""
     at: cython.longlong
     key = byte.hashed(key, attribute.key)
     for at in range(attribute.value, attribute.end):
@@ -476,7 +476,7 @@ def marked(
         elif name.stop - start == 2 and (codes[start] | byte.SMALL) == byte.SMALL_H:
             level = codes[start + 1] - byte.ZERO
             if 1 <= level <= 6:
-                mark |= HEADING | (TITLE if level == 1 else 0)
+                mark |= HEADING
     if role == 1:
         mark |= NAVIGATION
     elif role == 2:
@@ -708,6 +708,8 @@ def scan(
                     nodes[known, 1] = tag.kind
                     nodes[known, 2] = tag.ident
                     nodes[known, 3] = cython.cast(cython.ulonglong, mark)
+                    if tag.kind != name.key:
+                        nodes[known, 3] |= NAMED
                     known += 1
                     node = known
                 if action & tags.RAW:

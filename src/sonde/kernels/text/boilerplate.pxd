@@ -9,6 +9,9 @@ cdef enum:
     LINKED = 2
     CORES = 3
     ENTERED = 4
+    STRONG = 5
+    ECHO = 512
+    HEADINGS = 3
 
 @cython.final
 cdef class Imprint:
@@ -18,11 +21,12 @@ cdef class Imprint:
     cdef int[::1] parent, marks
     cdef unsigned char[::1] link, number
     cdef unsigned long long[::1] word, part_key, run_key
-    cdef unsigned long long[::1] key
+    cdef unsigned long long[::1] key, said
     cdef unsigned long long[::1] kind, ident, path
 
     cdef void make_room(self, Py_ssize_t pieces, Py_ssize_t nodes)
     cdef void read(self, const int[:, ::1] pieces, const unsigned long long[:, ::1] nodes)
+    cdef void find_echoes(self) noexcept
     cdef bint is_linkish(self, Py_ssize_t block) noexcept
     cdef bint is_apart(self, Py_ssize_t block) noexcept
 
@@ -38,8 +42,11 @@ cdef class Site:
     )
     cdef void name_slots(self, Imprint page, unsigned long long[::1] slots)
     cdef void sum_up(self, Imprint page, unsigned long long[::1] slots, unsigned char[::1] repeated)
+    cdef void add(self, Py_ssize_t at, int[:, ::1] sums, Py_ssize_t node) noexcept
     cdef void mark(self, Imprint page, unsigned char[::1] repeated) noexcept
-    cdef Py_ssize_t core(self, Imprint page, unsigned char[::1] repeated) noexcept
+    cdef Py_ssize_t core(
+        self, Imprint page, unsigned char[::1] repeated, unsigned char[::1] verdicts
+    ) noexcept
     cdef void judge_slots(
         self,
         Imprint page,

@@ -28,6 +28,9 @@ else:
     LINKED = 2
     CORES = 3
     ENTERED = 4
+    STRONG = 5
+    ECHO = 512  # of a block: it says what a heading says
+    HEADINGS = 3  # of a page that are echoed
 
 from sonde.kernels.text.tokens import plain, tokenise
 
@@ -40,6 +43,7 @@ NEW_SLOTS = 2_048
 PART = cython.declare(cython.ulonglong, 0xA0761D6478BD642F)
 RUNS = cython.declare(cython.ulonglong, 0xE7037ED1A0B428DB)
 IDENT = cython.declare(cython.ulonglong, 0x8EBC6AF09C88C6E3)
+KIND = cython.declare(cython.ulonglong, 0x1D8E4E27C47D124F)
 LINKISH = cython.declare(cython.ulonglong, 0x589965CC75374CC3)
 
 
@@ -70,11 +74,15 @@ class Imprint:
         numbers: cython.int[:, ::1] = np.empty((5, room), dtype=np.intc)
         self.first, self.begin, self.node = numbers[0], numbers[1], numbers[2]
         self.flags, self.linked = numbers[3], numbers[4]
-        self.key = plain(np.empty(room, dtype=np.uint64))
+        keys: cython.ulonglong[:, ::1] = np.empty((2, room), dtype=np.uint64)
+        if cython.compiled:
+            self.key, self.said = keys[0], keys[1]
+        else:
+            self.key, self.said = map(plain, keys)
         self.nodes = nodes
         numbers = np.empty((2, nodes), dtype=np.intc)
         self.parent, self.marks = numbers[0], numbers[1]
-        keys: cython.ulonglong[:, ::1] = np.empty((3, nodes), dtype=np.uint64)
+        keys = np.empty((3, nodes), dtype=np.uint64)
         if cython.compiled:
             self.kind, self.ident, self.path = keys[0], keys[1], keys[2]
         else:
@@ -142,6 +150,7 @@ class Imprint:
             key = byte.FNV_START
             for i in range(word, stop):
                 key = byte.hashed(key, keys[i])
+            self.said[block] = key
             self.key[block] = byte.mixed(key ^ where)
             if linkish and piece_of[word] != piece_of[stop - 1]:
                 key = byte.FNV_START
@@ -165,6 +174,22 @@ class Imprint:
                     runs += 1
         self.parts = parts
         self.runs = runs
+        self.find_echoes()
+
+    def find_echoes(self):
+        """Mark the blocks that say what one of the first headings says."""
+        headings: cython.int = 0
+        block: cython.Py_ssize_t
+        other: cython.Py_ssize_t
+        for block in range(self.blocks):
+            if self.flags[block] & scan.HEADING and not self.is_apart(block):
+                headings += 1
+                for other in range(self.blocks):
+                    if self.said[other] == self.said[block]:
+                        if not self.flags[other] & scan.HEADING:
+                            self.flags[other] |= ECHO
+                if headings == HEADINGS:
+                    return
 
     def is_linkish(self, block):
         """Whether at least half of a block's words are in links."""
@@ -180,7 +205,7 @@ class Site:
 
     def __init__(self) -> None:
         self.counts = LossyCounting(KEYS, 0, NEW_KEYS)
-        self.slots = LossyCounting(SLOTS, 5, NEW_SLOTS)
+        self.slots = LossyCounting(SLOTS, 6, NEW_SLOTS)
         self.pages = 0
         self.with_main = 0  # pages that have a main element
         self.turn = 0
@@ -246,7 +271,7 @@ class Site:
 
     def sum_up(self, page, slots, repeated):
         """Add a page's words to the slots that they stand in, and to all slots around these."""
-        sums: cython.int[:, ::1] = np.zeros((page.nodes, 3), dtype=np.intc)
+        sums: cython.int[:, ::1] = np.zeros((page.nodes, 4), dtype=np.intc)
         block: cython.Py_ssize_t
         word: cython.Py_ssize_t
         i: cython.Py_ssize_t
@@ -261,27 +286,40 @@ class Site:
             for word in range(page.first[block], page.first[block + 1]):
                 if repeated[word]:
                     sums[node, 1] += 1
+                    if repeated[word] & 2:
+                        sums[node, 3] += 1
         for i in range(page.nodes - 1, 0, -1):  # an element comes after those around it
             node = page.parent[i]
             if node >= 0:
                 sums[node, 0] += sums[i, 0]
                 sums[node, 1] += sums[i, 1]
                 sums[node, 2] += sums[i, 2]
+                sums[node, 3] += sums[i, 3]
         self.slots.turn()
         for i in range(page.nodes):
             if sums[i, 0] > 0:
-                at = self.slots.see(slots[i])
-                if at >= 0:
-                    self.slots.sum[at, WORDS] += sums[i, 0]
-                    self.slots.sum[at, REPEATS] += sums[i, 1]
-                    self.slots.sum[at, LINKED] += sums[i, 2]
-        block = self.core(page, repeated)
+                self.add(self.slots.see(slots[i]), sums, i)
+                if page.marks[i] & scan.NAMED:
+                    self.add(self.slots.see(byte.mixed(page.kind[i] ^ KIND)), sums, i)
+        block = self.core(page, repeated, None)
         node = page.node[block] if block >= 0 else -1
         while node >= 0:
             at = self.slots.find(slots[node])
             if at >= 0:
                 self.slots.sum[at, CORES] += 1
+            if page.marks[node] & scan.NAMED:
+                at = self.slots.find(byte.mixed(page.kind[node] ^ KIND))
+                if at >= 0:
+                    self.slots.sum[at, CORES] += 1
             node = page.parent[node]
+
+    def add(self, at, sums, node):
+        """Add the words of an element to a slot, if there was room for it."""
+        if at >= 0:
+            self.slots.sum[at, WORDS] += sums[node, 0]
+            self.slots.sum[at, REPEATS] += sums[node, 1]
+            self.slots.sum[at, LINKED] += sums[node, 2]
+            self.slots.sum[at, STRONG] += sums[node, 3]
 
     # -- judging -------------------------------------------------------------------------------
 
@@ -302,6 +340,8 @@ class Site:
             count = self.counts.count(page.key[i])
             linkish = page.is_linkish(i)
             mark = degree(count, link if linkish else text, half, most, 2 if linkish else 3)
+            if page.flags[i] & ECHO:
+                mark |= 1
             if mark:
                 for word in range(page.first[i], page.first[i + 1]):
                     repeated[word] |= mark
@@ -321,9 +361,10 @@ class Site:
                 for word in range(page.run_at[i], page.run_at[i] + RUN):
                     repeated[word] |= mark
 
-    def core(self, page, repeated):
+    def core(self, page, repeated, verdicts):
         """The block with the most words of its own outside of links, then of all words of its own;
-        the first of equals. -1 where no word is the page's own."""
+        the first of equals. -1 where no word is the page's own. With `verdicts`, only of blocks in
+        elements that are content."""
         best: cython.Py_ssize_t = -1
         most_bare: cython.int = 0
         most: cython.int = 0
@@ -333,6 +374,8 @@ class Site:
         word: cython.Py_ssize_t
         for block in range(page.blocks):
             if page.is_apart(block):
+                continue
+            if verdicts is not None and page.node[block] >= 0 and verdicts[page.node[block]]:
                 continue
             bare = own = 0
             for word in range(page.first[block], page.first[block + 1]):
@@ -345,7 +388,8 @@ class Site:
 
     def judge_slots(self, page, slots, core, verdicts):
         """Of each element: 0 for content; 1 for what is not main text at the edges of a page, 2 for
-        what is not anywhere. What holds an element is judged before it."""
+        what is not anywhere, 5 for what is not at the edges, and its repeats not anywhere. What
+        holds an element is judged before it, and what holds the core is content."""
         i: cython.Py_ssize_t
         at: cython.Py_ssize_t
         pages: cython.longlong = self.pages
@@ -368,9 +412,12 @@ class Site:
             if verdicts[i]:
                 continue
             at = self.slots.find(slots[i])
-            if at < 0 or self.slots.sum[at, ENTERED] == self.turn:  # what holds the core
+            if at >= 0 and self.slots.sum[at, ENTERED] == self.turn:  # what holds the core
                 continue
-            stood = self.slots.counts[at]
+            stood = self.slots.counts[at] if at >= 0 else 0
+            if (stood < 4 or 10 * stood < pages) and page.marks[i] & scan.NAMED:
+                at = self.slots.find(byte.mixed(page.kind[i] ^ KIND))
+                stood = self.slots.counts[at] if at >= 0 else 0
             if stood < 4 or 10 * stood < pages or 10 * self.slots.sum[at, CORES] >= stood:
                 continue
             within = trusted and page.marks[i] & scan.MAIN != 0
@@ -382,9 +429,12 @@ class Site:
             if 5 * repeats >= 4 * words and 2 * linked >= words:
                 verdicts[i] = 2
             elif 4 * repeats >= words:
-                verdicts[i] = 1
-            elif not within and pages >= 10 and 5 * linked >= 4 * words and 5 * stood >= 4 * pages:
-                verdicts[i] = 1
+                verdicts[i] = 5 if 2 * linked >= words else 1
+            elif pages >= 10 and 5 * stood >= 4 * pages:
+                if not within and 5 * linked >= 4 * words:
+                    verdicts[i] = 1
+                elif self.slots.sum[at, STRONG] >= stood and words <= 30 * stood:
+                    verdicts[i] = 1
 
     def is_trusted(self):
         """Whether the pages of the site say themselves which part is the main one."""
@@ -407,7 +457,7 @@ class Site:
         if not cython.compiled:
             repeated, verdicts = memoryview(repeated), memoryview(verdicts)
             shown, chrome, kept = memoryview(shown), memoryview(chrome), memoryview(kept)
-        core: cython.Py_ssize_t = self.core(page, repeated)
+        core: cython.Py_ssize_t = self.core(page, repeated, None)
         count: cython.Py_ssize_t = 0
         block: cython.int
         word: cython.Py_ssize_t
@@ -421,10 +471,11 @@ class Site:
             for i in range(count):
                 kept[shown[i]] = repeated[shown[i]] & 2 == 0
             return
-        self.judge_slots(page, slots, core, verdicts)
+        self.judge_slots(page, slots, -1, verdicts)
+        if self.core(page, repeated, verdicts) < 0:
+            self.judge_slots(page, slots, core, verdicts)
 
-        # Of a word: 1 if it goes at an edge, 2 if it goes anywhere, 4 for a heading of its own,
-        # and 8 for one that is the page's title.
+        # Of a word: 1 if it goes at an edge, 2 if it goes anywhere, 4 for a heading of its own.
         trusted: cython.bint = self.is_trusted()
         within: cython.bint
         verdict: cython.uint
@@ -434,21 +485,23 @@ class Site:
             within = trusted and page.flags[block] & scan.MAIN != 0
             verdict = verdicts[page.node[block]] if page.node[block] >= 0 else 0
             if page.flags[block] & scan.HEADING and not repeated[word]:
-                chrome[word] = 12 if page.flags[block] & scan.TITLE else 4
+                chrome[word] = 4
                 continue
             if verdict or repeated[word] & (4 if within else 2):
                 chrome[word] = 1
-            if not within and (verdict == 2 or repeated[word] & 2):
+            if within:
+                continue
+            if verdict == 2 or repeated[word] & 2 or (verdict == 5 and repeated[word]):
                 chrome[word] |= 2
         low: cython.Py_ssize_t = 0
         high: cython.Py_ssize_t = count
         i = 0
-        while i < count and chrome[shown[i]] & 9:
+        while i < count and chrome[shown[i]] & 5:
             if chrome[shown[i]] & 1:
                 low = i + 1
             i += 1
         i = count
-        while i > 0 and chrome[shown[i - 1]] & 9:
+        while i > 0 and chrome[shown[i - 1]] & 5:
             if chrome[shown[i - 1]] & 1:
                 high = i - 1
             i -= 1
@@ -463,20 +516,27 @@ class Site:
 
         eaten: cython.int = 0
         left: cython.int = 0
+        held: cython.int = 0
+        lost: cython.int = 0
         for i in range(count):
             word = shown[i]
+            if kept[word]:
+                held += 1
+            elif repeated[word] & 2 == 0:
+                lost += 1
             if not repeated[word] and not page.link[word]:
                 if kept[word]:
                     left += 1
                 else:
                     eaten += 1
-        if eaten > left:  # a page that would lose most of its own: an index, mostly
+        index: cython.bint = held < 12 and lost > 4 * held
+        if eaten > left or index:  # a page that would lose most of its own: an index, mostly
             for i in range(count):
                 word = shown[i]
                 block = page.block[word]
                 verdict = verdicts[page.node[block]] if page.node[block] >= 0 else 0
                 if chrome[word] & 4 == 0:
-                    kept[word] = verdict < 2 and repeated[word] & 2 == 0
+                    kept[word] = verdict != 2 and repeated[word] & 2 == 0
 
     # -- state ---------------------------------------------------------------------------------
 

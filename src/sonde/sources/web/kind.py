@@ -193,7 +193,9 @@ class Web(Kind[NoOptions]):
             "pages": settings.pages,
         }
 
-    def reading(self, archived: ArchivedPage, media_type: str, main: bytes | None) -> Reading:
+    def reading(
+        self, archived: ArchivedPage, media_type: str, main: bytes | None = None
+    ) -> Reading:
         from sonde.sources.web.reading import WebReading  # parsers take their time
 
         return WebReading(archived, media_type, main)

@@ -1,9 +1,10 @@
 """Known sites: what a run has learned of the main text of its hosts, kept with it and found again.
 
 Every so many pages the state of all hosts that have changed is kept. Later pages are read again
-when a run is taken up: from the archive, or from the table ``unkept``, which has those that are not
-in the archive as they were read, until the next state is kept. So a run goes on with what it had
-learned, to the last word. Where a page was taken out of the run since, it is not learned again.
+when a run is taken up: from the archive, or from the table ``unkept``, which has those pages that
+are not in the archive as they were read, until the next state is kept. So a run goes on with what
+it had learned, to the last word. Where a page was taken out of the run since, it is not learned
+again.
 """
 
 from __future__ import annotations

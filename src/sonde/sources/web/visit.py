@@ -87,7 +87,9 @@ class VisitAssembler:
         """The outcome of a page. Everything here happens at once: nothing may come between
         scoring a page and telling the explorer."""
         url = str(lease.node)
-        language = self._languages.of(page)
+        language = page.language
+        if not language and self._languages.wanted:
+            language = self._languages.of(self._sites.judge(page, learn=False)[0])
         if not self._languages.welcome(language, url, page.url):
             return Skip("language")
         canonical = self._canonical(page)

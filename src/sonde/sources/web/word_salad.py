@@ -107,11 +107,17 @@ class WordSalad:
             pages = self._pages.pop(host, [])
             pages.append(words)
             if (verdict := _verdict(pages)) is not None:
-                (self._drawn if verdict else self._written)[host] = 0
+                self._judged(host, verdict)
             elif len(pages) < _MOST:
                 self._pages[host] = pages
                 if len(self._pages) > _HOSTS:
                     del self._pages[next(iter(self._pages))]
+
+    def _judged(self, host: str, drawn: bool) -> None:
+        if drawn:
+            self._drawn[host] = 0
+        else:
+            self._written[host] = None
 
     def _look_at_new(self, words: Words) -> None:
         pages = self._pages.setdefault(_NEW, [])
