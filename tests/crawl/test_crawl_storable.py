@@ -33,7 +33,7 @@ HOSTILE = [
     "?",
     "\ufffd",
     "",
-    "x" * 999,
+    "x" * 9,
 ]
 """Texts that no database takes, or that could be taken for another."""
 
@@ -70,7 +70,6 @@ FACTS = st.builds(
     media_type=TEXTS,
     language=TEXTS,
     title=TEXTS,
-    fingerprint=st.integers(0, 2**64 - 1),
     digest=st.binary() | st.none(),
     etag=TEXTS | st.none(),
     modified=TEXTS | st.none(),
