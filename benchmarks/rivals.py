@@ -239,10 +239,10 @@ def report(kept: Mapping[str, Mapping[str, Sequence[Mapping[str, float]]]]) -> s
     """All figures, as Markdown."""
     how = (
         f"{describe()}. `make bench-rivals`: sites on loopback, 16 requests at once where that can"
-        " be said, no delay; the median of runs, with the least and the most. Requests are those that reached the server, robots.txt"
-        " included; pages on topic are those among them whose text has the topic's words, each"
-        " once; CPU is that of the contestant, imports included. Every contestant was given the"
-        " limit by its own means."
+        " be said, no delay; the median of runs, with the least and the most. Requests are those"
+        " that reached the server, robots.txt included; pages on topic are those among them whose"
+        " text has the topic's words, each once; CPU is that of the contestant, imports included."
+        " Every contestant was given the limit by its own means."
     )
     lines = ["# The duel: crawlers on the same sites", "", how, "", "| contestant | |", "|---|---|"]
     lines += [f"| {name} | {about} |" for name, about in CONTESTANTS.items()]
