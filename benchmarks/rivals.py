@@ -5,9 +5,9 @@
 Three real documentation sites, as Debian packages them, and a generated one, on loopback. A page
 is on topic when its text has the topic's words. What counts: requests that reach the server
 (robots.txt included), pages on topic among them, CPU of the contestant (its imports included).
-Crawl4AI and trafilatura take part where OTHERS, the Python of another environment, has them
-installed. Figures of a site are kept in benchmarks/results/rivals.json, so that sites can be
-measured one by one.
+Crawl4AI takes part where OTHERS, the Python of another environment, has it installed. (The spider
+of trafilatura was tried: it asks nothing of a host without a domain.) Figures are kept in
+benchmarks/results/rivals.json.
 """
 
 from __future__ import annotations
@@ -48,9 +48,8 @@ CONTESTANTS = {
     "Crawl4AI BestFirst": "`BestFirstCrawlingStrategy` with `KeywordRelevanceScorer`",
     "Crawl4AI Adaptive": "`AdaptiveCrawler` with its defaults but `max_pages`",
     "Crawl4AI Adaptive, thorough": "`confidence_threshold=0.95`, `top_k_links=10`",
-    "trafilatura": "2.3 `focused_crawler`, `max_seen_urls`",
 }
-OTHERS = ("Crawl4AI", "trafilatura")
+OTHERS = ("Crawl4AI",)
 
 
 @dataclass(frozen=True)

@@ -141,19 +141,11 @@ def run_crawl4ai(name: str, start: str, topic: str, limit: int) -> None:
     asyncio.run(main())
 
 
-def run_trafilatura(start: str, limit: int) -> None:
-    from trafilatura.spider import focused_crawler
-
-    focused_crawler(start, max_seen_urls=limit, max_known_urls=100_000)
-
-
 if __name__ == "__main__":
     contestant, first, about, said, most = sys.argv[1:]
     if contestant == "sonde":
         run_sonde(first, about, int(most))
     elif contestant.startswith("Scrapy"):
         run_scrapy(contestant, first, about, said, int(most))
-    elif contestant.startswith("Crawl4AI"):
-        run_crawl4ai(contestant, first, about, int(most))
     else:
-        run_trafilatura(first, int(most))
+        run_crawl4ai(contestant, first, about, int(most))
