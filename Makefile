@@ -12,7 +12,8 @@ TYPES := "types=mypy" "walls=lint-imports"
 PYTEST := pytest -n 2 --dist worksteal
 
 .PHONY: demo test check fuzz torture docs wheel clean figures \
-	bench bench-web bench-seeds bench-sources bench-authority bench-build bench-import bench-rivals
+	bench bench-web bench-growth bench-seeds bench-sources bench-authority bench-build bench-import \
+	bench-rivals
 
 demo: $(VENV)/.installed $(VENV)/.built
 	$(BIN)/sonde demo
@@ -54,6 +55,10 @@ bench-build: $(VENV)/.ready
 
 bench-import: $(VENV)/.ready
 	$(BIN)/python benchmarks/startup.py -o benchmarks/results/startup.md
+
+# What the worst inputs cost each reader, by size.
+bench-growth: $(VENV)/.ready
+	$(BIN)/python benchmarks/growth.py -o benchmarks/results/growth.md
 
 bench-seeds: $(VENV)/.ready
 	$(INSTALL) '.[bench]'
