@@ -18,6 +18,11 @@ MOST = 16
 """How many words of a link count, the anchor's first."""
 
 
+POSITIONS = (b"\x01\x00", b"", b"\x02\x00")
+"""The word that says where a link stands, by its position (see ``sources.main_text``): in a menu,
+in main text, which goes without saying, or in a footer."""
+
+
 def link_words(anchor: str, target: str = "", window: str = "") -> bytes:
     """The distinct words of one link: of the anchor, of the last two parts of the target's address,
     of the window.

@@ -109,17 +109,20 @@ Value: TypeAlias = str | int | float | bytes | None
 
 
 class KeptPage(NamedTuple):
-    """What a run has kept of a page that was visited. ``fresh`` is what the source said of it;
-    ``archived`` the place of its response in the archive, if it is there."""
+    """What a run has kept of a page that was visited: the score that it was told with, of its facts
+    (``sources.facts``) the head of ``sketch``, ``twin`` and ``stale``. ``archived`` is the place of
+    its response in the archive, if it is there."""
 
     node: str
     lease: int
     final_url: str
     status: int
-    fingerprint: int
+    sketch: bytes | None
+    twin: int | None
     canonical: str | None
     flags: str
-    fresh: bool
+    score: float
+    stale: tuple[int, int, int | None, int] | None
     archived: str | None
 
 
@@ -141,6 +144,10 @@ class Keeper(Protocol):
     def write(self, table: str, rows: Sequence[Sequence[Value]], /) -> None:
         """Write rows to such a table with the next commit; one with the same key is replaced."""
 
+    def clear(self, table: str) -> None:
+        """Take all rows out of such a table with the next commit, also those not yet written."""
+        ...
+
     def visits(self) -> Iterator[tuple[Node, Visit]]:
         """What was visited before, in the order of the log."""
 
@@ -149,6 +156,13 @@ class Keeper(Protocol):
 
     def text(self, lease: int) -> str | None:
         """The text that was kept of a page; ``None`` for none."""
+
+    def sketch(self, lease: int) -> bytes | None:
+        """What a page is recognised by, as the source kept it; ``None`` for nothing."""
+        ...
+
+    def left_out(self, reason: str) -> Iterator[str]:
+        """Nodes that were refused or skipped for this reason, and never visited since."""
 
     def retried(self) -> Iterator[tuple[str, int]]:
         """Nodes that failed and went back to the frontier, and how often."""
@@ -168,6 +182,11 @@ class CrawlView(Protocol):
     @property
     def status(self) -> bytearray:
         """What became of each node, by number: ``WAITING`` and so on."""
+
+    @property
+    def requests_left(self) -> int | None:
+        """How many requests may still be sent; ``None`` where nothing limits them."""
+        ...
 
     @property
     def reads_words(self) -> bool:
@@ -247,6 +266,8 @@ class Links(Protocol):
     """The links of visits, as far as something needs them."""
 
     wordy: bool
+    remember: bool
+    beta: Floats
 
     def append(
         self, targets: Sequence[int], alphas: Sequence[float], words: Sequence[bytes]

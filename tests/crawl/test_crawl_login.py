@@ -14,6 +14,7 @@ from test_crawl_visits import pages, settled
 
 from sonde.crawling import Crawl, crawl, read_config
 from sonde.errors import InputError
+from sonde.sources.web.source import WebSource
 from sonde.track.tracker import track_live
 
 PASSWORD = "hunter2-of-the-tide"
@@ -143,6 +144,18 @@ def test_a_session_that_ends_is_renewed_and_charged(per_host: int) -> None:
         assert len(members.sent) == 3
         # Each renewal: the page that was refused, the form, its sending, where that leads.
         assert result.requests == site.total == 1 + 3 + 12 + 2 * 4
+
+
+@pytest.mark.usefixtures("secret")
+def test_what_is_not_asked_for_gives_its_turn_back() -> None:
+    with Site(Members()) as site:
+        running = Crawl(site.url("/0"), budget=40, login=login(site), **FAST)
+        running.run_to_end()
+        assert running.session is not None
+        source = running.session.hooks.source
+        assert isinstance(source, WebSource)
+        assert "/logout" not in site.counts
+        assert [(host.open, host.reserved) for host in source.access.hosts] == [(0, 0)]
 
 
 @pytest.mark.usefixtures("secret")

@@ -8,7 +8,6 @@ import random
 import sqlite3
 import subprocess
 import sys
-import zlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +24,8 @@ from sonde.errors import InputError, StoreError
 from sonde.explorer import Explorer
 from sonde.protocols import Allowance
 from sonde.records import Failure, Link, LinkColumns, Node, Outcome, Spend, UrlPlace, Visit
+from sonde.sources.web import source as web_source
+from sonde.sources.web.source import WebAccess
 from sonde.store.log import KEPT
 from sonde.store.reader import DATABASE, RunReader
 from sonde.store.run import Run
@@ -56,6 +57,23 @@ def victim() -> Iterator[Victim]:
             assert process.stdin is not None
             process.stdin.close()
             process.wait(10)
+
+
+def said_by_sites(access: WebAccess) -> dict[str, Any]:
+    """What a source has learned of places and of sites."""
+    hosts = access.sites._sites._hosts
+    return {
+        "staleness": access.seen.staleness.state(),
+        "sites": {
+            name: {part: array.tolist() for part, array in host.site.state().items()}
+            for name, host in hosts.items()
+        },
+        "held": [
+            (held.lease, held.node, held.score, held.page.text)
+            for host in hosts.values()
+            for held in host.held
+        ],
+    }
 
 
 def state(explorer: Explorer, picks: int = 40) -> object:
@@ -439,27 +457,30 @@ def test_a_scorer_that_learns_goes_on_from_what_it_learned(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("keeps", [{"pages": True}, {"pages": False, "text": True}])
-def test_what_places_have_said_is_known_again_after_a_kill(
-    tmp_path: Path, keeps: dict[str, bool]
+@pytest.mark.parametrize("every", [7, 10**6])
+def test_what_sites_have_said_is_known_again_after_a_kill(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeps: dict[str, bool], every: int
 ) -> None:
     folder = tmp_path / "run"
+    left: list[Any] = []
+    monkeypatch.setattr(web_source, "_KEPT_EVERY", every)
+
+    def kept_nothing(access: WebAccess) -> None:
+        if access.seen.pages == 30:  # at the end: a kill keeps nothing
+            left.append(said_by_sites(access))
+        else:
+            leave(access)
+
+    leave = WebAccess.leave
+    monkeypatch.setattr(WebAccess, "leave", kept_nothing)
     with Site(tree(60, 4)) as site:
-        Crawl(site.url("/0"), path=folder, budget=30, **(FAST | keeps)).run_to_end()
-        database = sqlite3.connect(folder / DATABASE)
-        (left,) = database.execute(
-            "SELECT state FROM snapshots WHERE part = 'source:traps'"
-        ).fetchone()
-        database.execute(
-            "DELETE FROM snapshots WHERE part = 'source:traps'"
-        )  # as a kill would leave it
-        database.commit()
-        database.close()
+        Crawl(site.url("/0"), path=folder, budget=31, **(FAST | keeps)).run_to_end()
         session = resumed_run(folder, None, {}, None, {})
         try:
             source: Any = session.hooks.source
-            kept = json.loads(zlib.decompress(left))
-            assert kept["traps"]["read"]
-            assert source.access.traps.state() == kept["traps"]
+            assert left[0]["staleness"]["read"]
+            assert left[0]["sites"]
+            assert said_by_sites(source.access) == left[0]
         finally:
             asyncio.run(session.hooks.close())
             session.run.close()

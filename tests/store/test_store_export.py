@@ -17,7 +17,6 @@ from sonde.cli import export
 from sonde.errors import InputError
 from sonde.simulation import simulate
 from sonde.sources.graph import Graph
-from sonde.sources.web import markdown
 from sonde.sources.web.markdown import text_of
 from sonde.store.atomic import new_file, new_folder
 from sonde.store.export import export as exported
@@ -135,17 +134,6 @@ def test_pages_as_lines(folder: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert "<p>" not in found[1]["text"]
 
 
-def test_pages_without_resiliparse(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(export, "find_spec", lambda name: None)
-    monkeypatch.setattr(markdown, "find_spec", lambda name: None)
-    assert command(str(folder), "--jsonl", "-") == 0
-    output = capsys.readouterr()
-    assert "sonde[text]" in output.err
-    assert json.loads(output.out.splitlines()[1])["text"].startswith("Page /tides The tide gauge")
-
-
 def test_pages_as_markdown(folder: Path, tmp_path: Path) -> None:
     target = tmp_path / "pages.jsonl"
     assert command(str(folder), "--jsonl", str(target), "--markdown") == 0
@@ -212,7 +200,11 @@ def test_an_export_that_fails_leaves_nothing(folder: Path, tmp_path: Path) -> No
             None,
             None,
             None,
+            None,
+            None,
+            None,
             "",
+            None,
             None,
             None,
             None,

@@ -29,7 +29,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 from sonde.cli._print import harmless
@@ -37,7 +36,6 @@ from sonde.errors import InputError
 from sonde.meter import UNITS, Shown
 from sonde.store.dataset import FORMATS
 from sonde.store.export import Written, export
-from sonde.store.reader import RunReader
 
 _TARGETS = ("parquet", "csv", "jsonl", "records", "dataset", "passages", "graph", "graphml", "wacz")
 
@@ -100,7 +98,6 @@ def run(args: argparse.Namespace) -> int:
     }
     if options.get("near") == 1.0:
         options["near"] = None
-    _hint(args)
     with _Display() as display:
         written = export(
             args.run_folder, markdown=args.markdown, progress=display.at, **targets, **options
@@ -108,19 +105,6 @@ def run(args: argparse.Namespace) -> int:
     for file in written:
         _say(file)
     return 0
-
-
-def _hint(args: argparse.Namespace) -> None:
-    """Say what would read pages better, where texts are to be read from them."""
-    if find_spec("resiliparse") is not None or args.markdown or not (args.jsonl or args.dataset):
-        return
-    with RunReader(args.run_folder) as reader:
-        if reader.count("SELECT count(*) FROM pages WHERE warc IS NOT NULL AND text IS NULL"):
-            print(
-                "sonde: texts are all visible text but navigation; for the main content alone:"
-                " pip install 'sonde[text]'",
-                file=sys.stderr,
-            )
 
 
 def _say(file: Written) -> None:

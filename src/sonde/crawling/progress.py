@@ -6,7 +6,7 @@ from __future__ import annotations
 import heapq
 import time
 from collections import deque
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from sonde.crawling.retelling import Entry, Nodes
@@ -180,6 +180,14 @@ class ProgressMeter:
         elif entry > self._best[0]:
             heapq.heapreplace(self._best, entry)
 
+    def correct(self, lease: int, score: float) -> None:
+        """The score of a visit is another one. What it brought lately stays what was told."""
+        for place, (_, _, settled) in enumerate(self._best):
+            if settled.lease == lease:
+                self._best[place] = (score, -lease, replace(settled, score=score))
+                heapq.heapify(self._best)
+                return
+
     def _add_recent(self, requests: int, gain: float) -> float | None:
         recent = self._recent
         recent.append((requests, gain))
@@ -192,6 +200,12 @@ class ProgressMeter:
         if self._recent_requests < self._over:
             return None
         return max(0.0, self._recent_gain) / self._recent_requests
+
+    def begin_harvest(self) -> None:
+        """Look only at what comes from here on, when the recent harvest is judged."""
+        self._recent.clear()
+        self._recent_requests = 0
+        self._recent_gain = 0.0
 
     def _forget(self, now: float) -> None:
         while self._times and now - self._times[0][0] > _RATE_OVER:
@@ -225,6 +239,10 @@ class ProgressMeter:
     def hear(self, entry: Entry) -> None:
         """Take in what the log says of a lease that was settled."""
         lease, outcome = entry.lease, entry.outcome
+        if entry.kind == "harvest":
+            self.begin_harvest()
+        if lease is not None and entry.kind == "correct":
+            self.correct(lease.number, entry.data["score"])
         if lease is None or outcome is None:
             return
         self.failures += isinstance(outcome, Failure)

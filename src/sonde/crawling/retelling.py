@@ -244,6 +244,8 @@ class _Told:
             explorer.add_seeds([Link(entry.node, group=entry.group)])
         elif entry.kind == "budget":
             self._driver.account.budget = Budget(**data)
+        elif entry.kind == "correct":
+            self._driver.correct(entry.node, data["told"], data["score"])
         elif entry.kind in ("time", "lost", "aside"):
             explorer.spend(spend_of(data))
         elif lease is not None:

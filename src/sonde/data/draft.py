@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -57,13 +57,15 @@ class DocumentBatch:
         topics: Topics,
         window: int,
         keep_text: bool,
+        main: Sequence[tuple[int, int]] | None = None,
     ) -> None:
-        """Count the topics in one document, given as text or as UTF-8.
+        """Count the topics in one document, given as text or as UTF-8, of which ``main`` is where
+        its content stands.
 
         ``links`` are (target, start, end in the text, in characters).
         """
-        counts, alphas = topics.around(text, links, window)
-        if content is not text:
+        counts, alphas = topics.around(text, links, window, main)
+        if main is None and content is not text:
             counts = topics.count(content)
         order: dict[str, int] = dict.fromkeys([link[0] for link in links], 0)
         slots: list[int] = []

@@ -19,9 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sonde.errors import InputError
+from sonde.kernels.model.frontier import FIRST_VISIT
 from sonde.objectives import Count, Distinct, Sum
 from sonde.protocols import Floats, Model, Register
-from sonde.records import ONE_REQUEST, Group, Lease, LinkColumns, Node, Spend
+from sonde.records import ONE_REQUEST, Group, Lease, LinkColumns, Node, Spend, Visit
 
 if TYPE_CHECKING:
     from sonde.explorer.explorer import Explorer
@@ -180,6 +181,29 @@ class DriverView:
         state._account.held = state._account.held + hold
         state._leases = max(state._leases, lease.number)
         state._open[lease.number] = OpenLease(number, hold, lease.arm, features)
+
+    def correct(self, node: Node, told: float, score: float) -> float | None:
+        """A visited node's score, told as one, is another. Where the objective is a sum or a count
+        its total changes, and what is given is the gain that the visit counts with now; any other
+        objective keeps what it was told.
+
+        The model reads the new score wherever it reads the scores of visited nodes from now on;
+        what it has learned or passed on by then stays as it is.
+        """
+        state = self._explorer
+        number = state._register.find(node)
+        visit = FIRST_VISIT - int(state._model.frontier.slot_of[number]) if number >= 0 else -1
+        if visit < 0:
+            raise InputError(f"{node!r} was not visited: its score cannot be corrected")
+        if not 0 <= score < math.inf:
+            raise InputError(f"visit of {node!r}: scores must be finite numbers of 0 or more")
+        if state._model.links.remember:
+            state._model.links.beta[visit] = score
+        if not isinstance(state.objective, Sum | Count):
+            return None
+        before, now = (state.objective.gain(node, Visit(each)) for each in (told, score))
+        state.total += now - before
+        return now
 
     @property
     def dice(self) -> tuple[int, int, int, int]:

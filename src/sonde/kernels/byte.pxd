@@ -35,6 +35,7 @@ cdef enum:
     SMALL_E = 101
     SMALL_F = 102
     SMALL_G = 103
+    SMALL_H = 104
     SMALL_L = 108
     SMALL_M = 109
     SMALL_Q = 113
@@ -115,6 +116,13 @@ cdef inline unsigned long long hashed(
     unsigned long long key, unsigned int code
 ) noexcept nogil:
     return ((key ^ code) * FNV_PRIME) & MASK
+
+cdef inline unsigned long long mixed(unsigned long long key) noexcept nogil:
+    key ^= key >> 30
+    key = (key * SPLITMIX) & MASK
+    key ^= key >> 27
+    key = (key * GOLDEN) & MASK
+    return key ^ (key >> 31)
 
 cdef inline unsigned long long eight_bytes(
     const unsigned char[::1] codes, long long at

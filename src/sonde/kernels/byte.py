@@ -37,6 +37,7 @@ SMALL_A = 97
 SMALL_E = 101
 SMALL_F = 102
 SMALL_G = 103
+SMALL_H = 104
 SMALL_L = 108
 SMALL_M = 109
 SMALL_Q = 113
@@ -136,3 +137,12 @@ def eight_bytes(codes, at):
     word |= codes[at + 6] << 48
     word |= codes[at + 7] << 56
     return word
+
+
+def mixed(key):
+    """The bits of a number, spread over all of it."""
+    key ^= key >> 30
+    key = (key * SPLITMIX) & MASK
+    key ^= key >> 27
+    key = (key * GOLDEN) & MASK
+    return key ^ (key >> 31)

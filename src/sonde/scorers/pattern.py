@@ -26,6 +26,10 @@ class PatternScorer:
         beta, *alphas = (self._value(text) for text in texts_of(document))
         return Scores(beta, alphas)
 
+    def rescore(self, document: Document) -> float:
+        """The beta of a document whose main text has changed since it was scored."""
+        return self.score(document).beta
+
     def _value(self, text: str) -> float:
         # An empty match is everywhere and says nothing.
         return log_count(

@@ -20,7 +20,6 @@ class PageFacts:
     media_type: str = ""
     language: str = ""
     title: str = ""
-    fingerprint: int = 0
     digest: bytes | None = None
     etag: str | None = None
     modified: str | None = None
@@ -29,9 +28,31 @@ class PageFacts:
     flags: str = ""
     text: bytes | str | None = None  # packed already, or as it is
     warc: str | None = None
+    main: bytes | None = None  # where main text stands in the page's text; None for all of it
+    sketch: bytes | None = None
+    """What the page is recognised by, where the source looks for twins."""
+    twin: int | None = None
+    """The lease of the earlier page that it nearly repeats, with how much of it: of all that either
+    of them says, and of what the shorter one does."""
+    jaccard: float | None = None
+    containment: float | None = None
+    stale: tuple[int, int, int | None, int] | None = None
+    """What the source found of a page that brought little new, to be told again on resume."""
     rendered: str | None = None  # why a browser drew it, what that cost and brought
-    fresh: bool = True
     level: bool = False  # its links are no deeper than itself: a sitemap, a feed
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A page that was visited under this lease, seen once more: the score that it was told with,
+    the one that it has now, and its main text and its place now, as in ``PageFacts``."""
+
+    lease: int
+    node: str
+    told: float
+    score: float
+    main: bytes | None = None
+    text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +80,13 @@ class Record:
 @dataclass(frozen=True, slots=True)
 class PageVisit(Visit):
     """A visit with the facts of its page. ``refused`` are nodes that were seen and should not be
-    put on the frontier, with the reason; ``found`` are records to keep."""
+    put on the frontier, with the reason; ``found`` are records to keep; ``corrections`` are of
+    pages visited before, or of this one, and are told after it."""
 
     facts: PageFacts | None = None
     refused: Sequence[tuple[str, str]] = ()
     found: Sequence[Record] = ()
+    corrections: Sequence[Correction] = ()
 
 
 class VisitEnded(Exception):

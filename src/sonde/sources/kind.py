@@ -41,6 +41,8 @@ class Kind(ABC, Generic[Options]):
     """One line, for lists."""
     nouns: tuple[str, str] = ("node", "nodes")
     """What its nodes are called, one and several."""
+    units: tuple[str, str] = ("request", "requests")
+    """What a budget counts."""
     options: type[Any] = NoOptions
     """A frozen dataclass: what a user can say besides the settings of every crawl."""
     place: str | None = None
@@ -100,8 +102,11 @@ class Kind(ABC, Generic[Options]):
         that begins with ``seconds`` is a time. ``requests`` is what the budget allows."""
         return {}
 
-    def reading(self, archived: ArchivedPage, media_type: str) -> Reading | None:
-        """How an answer that the run has kept is read; ``None`` where the kind keeps none."""
+    def reading(
+        self, archived: ArchivedPage, media_type: str, main: bytes | None = None
+    ) -> Reading | None:
+        """How an answer that the run has kept is read, with where its main text stands
+        (``PageFacts.main``); ``None`` where the kind keeps none."""
         return None
 
     @abstractmethod

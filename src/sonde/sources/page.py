@@ -5,9 +5,10 @@ and one that reads it. Of any other a parser makes a tree and writes it out agai
 the tree from Python would cost more than all else that is done to a page).
 
 What a reader cannot see (script, style, template, noscript, ``hidden``, ``aria-hidden="true"``,
-media fall-backs) is neither text nor link: hidden links are how sites trap robots. Navigation,
-header, footer and aside are text for a link's window, but not for the page's own score: ``text``
-has them, ``content`` has not.
+media fall-backs) is neither text nor link: hidden links are how sites trap robots. ``text`` is all
+that is visible, ``content`` its main text: what stands in ``main``, which is all but what the
+page's own markup calls navigation, header, footer or aside, until its site is known (see
+``main_text``).
 
 White space is collapsed to single spaces, and a block element is a word boundary where an inline
 one is not. A link keeps the span of its anchor in ``text``; its window is that span and
@@ -22,21 +23,26 @@ parser for that.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from html.entities import html5
+from operator import itemgetter
 from typing import NamedTuple
 
 import can_ada
 import numpy as np
+from numpy.typing import NDArray
 from selectolax.lexbor import LexborHTMLParser
 
 from sonde.kernels.html.depth_limit import safe_length
 from sonde.kernels.html.links import followed
-from sonde.kernels.html.scan import scan
+from sonde.kernels.html.scan import ASIDE, NAVIGATION, scan
 from sonde.kernels.html.tags import ELEMENTS as _ELEMENTS
 from sonde.kernels.html.tags import Names
 from sonde.kernels.html.wellformed import RULES, wellformed
+from sonde.kernels.text.boilerplate import Imprint
+from sonde.kernels.text.utf8 import characters_before
 from sonde.net.charset import transcoded
 from sonde.net.urls import MAX_URL, join
 
@@ -117,7 +123,21 @@ class PageLink(NamedTuple):
     nofollow: bool = False
 
 
+_START, _END = itemgetter(0), itemgetter(1)
 _MAKE = partial(tuple.__new__, PageLink)  # of a tuple, in half the time of a call
+
+
+Spans = tuple[tuple[int, int], ...]
+"""Parts of a text, from character to character, in order."""
+
+
+class Layout(NamedTuple):
+    """A page's text in UTF-8, the pieces that it consists of, and the blocks around them, as
+    ``scan`` has them."""
+
+    text: bytes
+    pieces: NDArray[np.intc]
+    nodes: NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +157,10 @@ class Page:
     title: str = ""
     language: str = ""
     text: str = ""
-    content: str = ""
+    main: Spans | None = None
+    """Where main text stands in the text; ``None`` where it is all of it."""
+    layout: Layout | None = None
+    """``None`` for bare text: it is one piece."""
     links: tuple[PageLink, ...] = ()
     canonical: str | None = None
     feeds: tuple[str, ...] = ()
@@ -148,13 +171,35 @@ class Page:
     window: int = WINDOW
     rendered: Rendered | None = None  # where a browser has drawn it, or tried to
 
+    @cached_property
+    def content(self) -> str:
+        """The main text."""
+        if self.main is None:
+            return self.text
+        return " ".join([self.text[start:end].strip(" ") for start, end in self.main])
+
+    @cached_property
+    def imprint(self) -> Imprint:
+        """The page made ready to be compared with others of its site."""
+        return Imprint(*(self.layout or bare_layout(self.text)))
+
     def anchor(self, link: PageLink) -> str:
         """The visible text of the anchor."""
         return self.text[link.start : link.end]
 
     def context(self, link: PageLink) -> str:
-        """The anchor and ``window`` visible characters on either side."""
-        return self.text[max(0, link.start - self.window) : link.end + self.window]
+        """The main text in the anchor and in ``window`` visible characters on either side."""
+        low, high = max(0, link.start - self.window), link.end + self.window
+        if self.main is None:
+            return self.text[low:high]
+        first = bisect_right(self.main, low, key=_END)
+        last = bisect_left(self.main, high, key=_START)
+        return " ".join(
+            [
+                self.text[max(low, start) : min(high, end)].strip(" ")
+                for start, end in self.main[first:last]
+            ]
+        )
 
 
 def read_page(
@@ -174,7 +219,8 @@ def read_page(
         title=found.title,
         language=(found.language or language).strip().replace("_", "-").partition(",")[0].lower(),
         text=found.text,
-        content=found.content,
+        main=found.main,
+        layout=found.layout,
         links=tuple(found.links),
         canonical=found.canonical,
         feeds=tuple(found.feeds),
@@ -190,11 +236,17 @@ def _begun(html: bytes) -> bytes:
     return html[:MAX_SIZE].decode("utf-8", "ignore").encode()
 
 
+def bare_layout(text: str) -> Layout:
+    """The layout of bare text."""
+    none = np.zeros((0, 3), dtype=np.intc), np.zeros((0, 4), dtype=np.uint64)
+    return Layout(text.encode("utf-8", "replace"), *none)
+
+
 def plain_page(text: str, url: str, *, title: str = "") -> Page:
     """A page made of bare text (a text file, the text of a PDF): no links."""
     collapsed = " ".join(text[:MAX_SIZE].split())
     cut = len(text) > MAX_SIZE
-    return Page(url=url, title=title, text=collapsed, content=collapsed, cut=cut)
+    return Page(url=url, title=title, text=collapsed, cut=cut)
 
 
 @dataclass(slots=True)
@@ -202,7 +254,8 @@ class HtmlReading:
     """What was found."""
 
     text: str = ""
-    content: str = ""
+    main: Spans | None = None
+    layout: Layout | None = None
     title: str = ""
     language: str = ""
     canonical: str | None = None
@@ -223,15 +276,18 @@ def read_html(html: bytes, url: str, max_links: int = MAX_LINKS) -> HtmlReading:
         ordered = (_tree(within).html or "").encode("utf-8", "replace")
     size = len(ordered)
     text = np.empty(size, dtype=np.uint8)
-    content = np.empty(size, dtype=np.uint8)
-    stack = np.empty(size, dtype=np.intc)
+    stack = np.empty((size, 3), dtype=np.intc)
     anchors = np.empty((min(size // 8, _HREFS * max_links), 7), dtype=np.intc)
     notes = np.empty((_NOTES, 2), dtype=np.intc)
-    length, apart, hrefs, noted, scripts, cut = scan(
-        ordered, ELEMENTS, CHARACTERS, text, content, stack, anchors, notes
+    pieces = np.empty((size // 4 + 2, 3), dtype=np.intc)
+    nodes = np.empty((size // 4 + 2, 4), dtype=np.uint64)
+    length, hrefs, noted, scripts, cut, parts, elements = scan(
+        ordered, ELEMENTS, CHARACTERS, text, stack, anchors, notes, pieces, nodes
     )
-    found.text = text[:length].tobytes().decode()
-    found.content = found.text if apart < 0 else content[:apart].tobytes().decode()
+    visible = text[:length].tobytes()
+    found.text = visible.decode()
+    found.layout = Layout(visible, pieces[:parts].copy(), nodes[:elements].copy())
+    found.main = _unmarked(visible, found.layout.pieces)
     base, refreshes = _heed(found, ordered, notes[:noted].tolist(), Base(url))
     links = found.links
     links += [PageLink(target, 0, 0) for target in refreshes]
@@ -242,6 +298,17 @@ def read_html(html: bytes, url: str, max_links: int = MAX_LINKS) -> HtmlReading:
     if scripts and len(found.text) < _SHELL_TEXT and len(links) < _SHELL_LINKS:
         found.shell = scripts >= _MANY_SCRIPTS or _tree(html).css_first(_MOUNT) is not None
     return found
+
+
+def _unmarked(text: bytes, pieces: NDArray[np.intc]) -> Spans | None:
+    """All but what is marked up as navigation or as something beside the text."""
+    apart = (pieces[:, 1] & (NAVIGATION | ASIDE)) != 0
+    if not apart.any():
+        return None
+    edges = np.flatnonzero(np.diff(apart, prepend=True, append=True))
+    places = np.append(pieces[:, 0], len(text))[edges].astype(np.intc).reshape(-1, 2)
+    characters_before(text, places)
+    return tuple((start, end) for start, end in places.tolist())
 
 
 def _tree(html: bytes) -> LexborHTMLParser:

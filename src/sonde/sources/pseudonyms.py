@@ -133,10 +133,19 @@ class HiddenKeeper:
     def write(self, table: str, rows: Sequence[Sequence[Value]]) -> None:
         raise InputError(_IN_THE_OPEN)
 
+    def clear(self, table: str) -> None:
+        raise InputError(_IN_THE_OPEN)
+
     def pages(self) -> Iterator[KeptPage]:
         raise InputError(_IN_THE_OPEN)
 
     def text(self, lease: int) -> str | None:
+        return None
+
+    def left_out(self, reason: str) -> Iterator[str]:
+        raise InputError(_IN_THE_OPEN)
+
+    def sketch(self, lease: int) -> bytes | None:
         return None
 
     def retried(self) -> Iterator[tuple[str, int]]:

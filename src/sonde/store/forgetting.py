@@ -40,6 +40,7 @@ _CHUNK = 65_536
 _HEAD = 16_384  # of a record: more than enough for its headers
 _COMMENT = 16  # the flag of a gzip header that has one
 _URI = re.compile(rb"^WARC-(?:Refers-To-)?Target-URI:\s*<?([^\s>]+)", re.IGNORECASE | re.MULTILINE)
+_HAS = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
 _WORD = re.compile(r"\w+")
 _ADDRESS = re.compile(r"[\w.@-]+")
 
@@ -131,6 +132,9 @@ def forget(folder: Path, node: str) -> int:
                 texts = _texts(database, names) + _records(database, number, names)
             for (table,) in database.execute(_BY_URL).fetchall():
                 database.execute(f"DELETE FROM {table} WHERE url = ?", (node,))
+            for table in ("sites", "unkept"):  # which may hold pages as they were read
+                if database.execute(_HAS, (table,)).fetchone():
+                    database.execute(f"DELETE FROM {table}")
             _meta(run, node, f"{PREFIX}{number}", names)
             database.execute("DELETE FROM checkpoints")  # which may name it: the log is told anew
             database.execute("COMMIT")
@@ -159,7 +163,7 @@ def _node(database: sqlite3.Connection, number: int, node: str) -> None:
     waiting = database.execute(f"SELECT 1 FROM ({FRONTIER}) WHERE number = ?", (number,)).fetchone()
     database.execute("UPDATE nodes SET url = ? WHERE number = ?", (f"{PREFIX}{number}", number))
     database.execute(
-        "UPDATE pages SET final_url = ?, language = '', title = '', fingerprint = 0,"
+        "UPDATE pages SET final_url = ?, language = '', title = '', sketch = NULL,"
         " digest = NULL, etag = NULL, modified = NULL, canonical = NULL, text = NULL"
         " WHERE node = ?",
         (f"{PREFIX}{number}", number),

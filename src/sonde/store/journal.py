@@ -40,9 +40,11 @@ _INSERTS = {
     "settled": "UPDATE leases SET outcome = ?, reason = ?, retry = ?, score = ?, gain = ?,"
     " requests = ?, bytes = ?, seconds = ?, settled = ? WHERE number = ?",
     "pages": "INSERT INTO pages (lease, node, final_url, status, media_type, language, title,"
-    " fingerprint, digest, etag, modified, rtt, canonical, flags, text, warc, rendered, targets,"
-    " scores, places, words)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    " sketch, twin, jaccard, containment, digest, etag, modified, rtt, canonical, flags, main,"
+    f" text, warc, rendered, targets, scores, places, words) VALUES ({', '.join('?' * 25)})",
+    "corrected": "UPDATE leases SET told_score = score, told_gain = gain, score = ?,"
+    " gain = coalesce(?, gain) WHERE number = ?",
+    "rejudged": "UPDATE pages SET main = ?, text = ? WHERE lease = ?",
     "refused": "INSERT OR IGNORE INTO refused VALUES (?, ?, ?)",
     "records": "INSERT OR IGNORE INTO records VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)",
     "meta": "INSERT OR REPLACE INTO meta VALUES (?, ?)",
@@ -98,8 +100,15 @@ class Journal:
     def declare(self, table: str, columns: int) -> None:
         """Take rows for a further table, with so many columns; one with the same key replaces."""
         places = ", ".join("?" * columns)
+        self._inserts[f"no {table}"] = f"DELETE FROM {table}"
         self._inserts[table] = f"INSERT OR REPLACE INTO {table} VALUES ({places})"
+        self._rows.setdefault(f"no {table}", [])
         self._rows.setdefault(table, [])
+
+    def clear(self, table: str) -> None:
+        """Take all rows out of a further table."""
+        self._rows[table].clear()
+        self.add(f"no {table}", ())
 
     def add(self, table: str, row: Sequence[Any]) -> None:
         """A row for a table (``settled`` completes a row of leases)."""

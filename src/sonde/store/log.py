@@ -52,7 +52,8 @@ _ALIGNED = 64  # bytes
 
 _ROWS = """
 SELECT log.seq, log.kind, log.lease, log.node, log.data, arm, chooser, predicted, outcome, reason,
-    retry, score, gain, requests, bytes, title, targets, scores, places, words
+    retry, coalesce(told_score, score), coalesce(told_gain, gain), requests, bytes, title, targets,
+    scores, places, words
 FROM log LEFT JOIN leases ON leases.number = log.lease
 LEFT JOIN pages ON pages.lease = log.lease AND log.kind = 'settle'
 WHERE log.seq > ? ORDER BY log.seq

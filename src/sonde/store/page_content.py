@@ -12,8 +12,9 @@ from sonde.sources.context import ArchivedPage, Reading
 from sonde.store.log import unpack_text
 from sonde.store.warcreader import Archived
 
-Reads = Callable[[ArchivedPage, str], Reading | None]
-"""How a kind of source reads an archived answer of a media type."""
+Reads = Callable[[ArchivedPage, str, bytes | None], Reading | None]
+"""How a kind of source reads an archived answer of a media type, whose main text stands there (see
+the table ``pages``)."""
 
 
 def text_hash(text: str) -> str:
@@ -29,6 +30,7 @@ class PageContent:
         self,
         stored: bytes | str | None,
         place: str | None,
+        main: bytes | None,
         media_type: str,
         flags: str,
         read: Callable[[str], Archived] | None,
@@ -36,6 +38,7 @@ class PageContent:
     ) -> None:
         self._stored = stored
         self._place = place
+        self._main = main
         self._media_type = media_type
         self._flags = flags.split()
         self._read = read
@@ -46,11 +49,11 @@ class PageContent:
         """The archived answer, as its kind of source reads it; ``None`` where none is kept."""
         if self._place is None or self._read is None:
             return None
-        return self._reading(self._read(self._place), self._media_type)
+        return self._reading(self._read(self._place), self._media_type, self._main)
 
     @property
     def text(self) -> str | None:
-        """The text, without navigation."""
+        """The main text."""
         if isinstance(self._stored, bytes):
             text = unpack_text(self._stored)
             if text is None:

@@ -15,7 +15,7 @@ from sonde.store.reader import RunReader
 
 _PAGES = """
 SELECT leases.number, nodes.url, final_url, title, score, gain, predicted, depth, status,
-    media_type, language, flags, settled, hex(digest), text, warc
+    media_type, language, flags, settled, hex(digest), text, warc, main
 FROM log JOIN leases ON leases.number = log.lease JOIN nodes ON nodes.number = leases.node
 JOIN pages ON pages.lease = leases.number
 WHERE log.kind = 'settle' AND outcome = 'visit' ORDER BY log.seq
@@ -45,7 +45,7 @@ class RunPage:
 
     @property
     def text(self) -> str | None:
-        """The text, without navigation; ``None`` where ``missing`` says why."""
+        """The main text; ``None`` where ``missing`` says why."""
         try:
             return self.content.text
         except InputError as error:
@@ -71,19 +71,19 @@ def run_pages(run: RunReader) -> Iterator[RunPage]:
     """All visits of a run, in order."""
     reading = reads_of(run)
     for row in run.rows(_PAGES):
-        settled, digest, text, warc = row[12:]
+        settled, digest, text, warc, main = row[12:]
         visited = datetime.fromtimestamp(settled or 0.0, UTC)
-        content = PageContent(text, warc, row[9], row[11], run.archived, reading)
+        content = PageContent(text, warc, main, row[9], row[11], run.archived, reading)
         told: tuple[Any, ...] = (*row[:12], visited, (digest or "").lower(), content)
         yield RunPage(*told)
 
 
 def content_of(run: RunReader, lease: int, reading: Reads) -> PageContent | None:
     """What the page of one visit said; ``None`` where it has no page."""
-    row = run.one("SELECT text, warc, media_type, flags FROM pages WHERE lease = ?", lease)
+    row = run.one("SELECT text, warc, main, media_type, flags FROM pages WHERE lease = ?", lease)
     if row is None:
         return None
-    return PageContent(row[0], row[1], row[2], row[3], run.archived, reading)
+    return PageContent(*row, run.archived, reading)
 
 
 def reads_of(run: RunReader) -> Reads:
@@ -92,4 +92,4 @@ def reads_of(run: RunReader) -> Reads:
     config: dict[str, Any] = run.meta("config") or {}
     with suppress(InputError):
         return kind_named(config.get("source", "web")).reading
-    return lambda archived, media_type: None
+    return lambda archived, media_type, main: None

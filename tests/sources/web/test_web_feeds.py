@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdf_files import pdf_of
-from sonde.errors import InputError
-from sonde.sources.web import markdown, pdf
+from sonde.sources.page import read_page
+from sonde.sources.web import pdf
 from sonde.sources.web.feeds import is_feed, moment, read_feed
-from sonde.sources.web.markdown import main_markdown, main_text
+from sonde.sources.web.markdown import main_markdown
 from sonde.sources.web.pdf import read_pdf
 
 URL = "http://a.example/sitemap.xml"
@@ -119,13 +119,19 @@ def test_markdown() -> None:
     assert main_markdown(b"<div>" * 5_000 + b"deep", URL) == "\n"
 
 
-def test_main_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("resiliparse")
-    html = b"<nav>Menu</nav><main><p>" + b"The sea level rises. " * 20 + b"</p></main>"
-    assert "sea level" in main_text(html)
-    monkeypatch.setattr(markdown, "find_spec", lambda name: None)
-    with pytest.raises(InputError, match="resiliparse"):
-        main_text(html)
+def test_markdown_of_the_main_text_that_was_found() -> None:
+    html = b"""<div><p>Menu <a href=/x>one</a></p><h2>Tides</h2><p>The <b>sea \xe2\x82\xac level</b>
+    rises.</p><form>Find</form><table><tr><td>a</td><td>b</td></tr></table><p>Legal</p></div>"""
+    page = read_page(html, URL)
+    begin, end = page.text.index("Tides"), page.text.index(" Legal")
+    assert main_markdown(html, URL, main=((begin, end),)) == (
+        "## Tides\n\nThe **sea \u20ac level** rises.\n\na\n\nb\n"
+    )
+    begin = page.text.index("level")
+    assert main_markdown(html, URL, main=((begin, begin + 5), (end + 1, end + 3))) == (
+        "**level**\n\nLe\n"
+    )
+    assert main_markdown(html, URL, main=()) == "\n"
 
 
 def test_pdf(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from tree_walk import Walk
 from sonde.kernels.html import depth_limit, scan, wellformed
 from sonde.net.charset import decode
 from sonde.sources import page as room
-from sonde.sources.page import CHARACTERS, read_html, resolved
+from sonde.sources.page import CHARACTERS, Page, read_html, resolved
 from uncompiled import uncompiled
 
 URL = "http://a.example/dir/page.html"
@@ -26,6 +26,7 @@ _TAGS = (
     "a p div nav header footer aside span b i table tr td ul li br img script style title meta"
     " base link template svg math noscript iframe textarea select option h1 form button xmp"
     " plaintext frameset frame area object html head body caption font dl dt custom-element"
+    " main article section"
 )
 TAGS = _TAGS.split()
 ATTRIBUTES = (
@@ -43,6 +44,9 @@ ATTRIBUTES = (
     ' title="a<b>c&quot;"',
     " =x a\"b='c'",
     " class=a id=b lang=fr",
+    " role=Navigation",
+    " role='menu x'",
+    " role=main",
     " href='http://a.example/dir/page.html'",
     " href=' \u00a0sp ace '",
 )
@@ -82,7 +86,8 @@ SOUP = st.lists(PIECES, max_size=30).map("".join)
 
 def said(html: str) -> tuple[object, ...]:
     found = read_html(html.encode("utf-8", "replace"), URL, 10_000)
-    return found.text, found.content, found.title, found.links
+    content = Page(URL, text=found.text, main=found.main).content
+    return found.text, content, found.title, found.links
 
 
 def walked(html: str) -> tuple[object, ...]:
@@ -360,10 +365,14 @@ def test_the_same_uncompiled(html: str) -> None:
 def test_no_text_takes_the_scan_beyond_its_end(pieces: list[str]) -> None:
     raw = "".join(pieces).encode()
     size = len(raw)
-    rooms = (np.empty(size, np.uint8), np.empty(size, np.uint8), np.empty(size, np.intc))
+    rooms = (np.empty(size, np.uint8), np.empty((size, 3), np.intc))
     anchors, notes = np.empty((4, 7), np.intc), np.empty((4, 2), np.intc)
-    plain = PLAIN.scan(raw, room.ELEMENTS, CHARACTERS, *rooms, anchors, notes)
-    assert plain == scan.scan(raw, room.ELEMENTS, CHARACTERS, *rooms, anchors, notes)
+    layout = np.empty((4, 3), np.intc), np.empty((4, 4), np.uint64)
+    plain = PLAIN.scan(raw, room.ELEMENTS, CHARACTERS, *rooms, anchors, notes, *layout)
+    before = [part.copy() for part in layout]
+    assert plain == scan.scan(raw, room.ELEMENTS, CHARACTERS, *rooms, anchors, notes, *layout)
+    for one, other, known in zip(before, layout, plain[-2:], strict=True):
+        assert (one[:known] == other[:known]).all()
     assert PLAIN_WELLFORMED.wellformed(raw, room._RULES, CHARACTERS, 9, 9) == wellformed.wellformed(
         raw, room._RULES, CHARACTERS, 9, 9
     )

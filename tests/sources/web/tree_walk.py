@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from sonde.sources.page import Base, shallow
@@ -19,6 +21,33 @@ _BLOCKS = (
 SKIPPED = frozenset(_SKIPPED.split())
 BLOCKS = frozenset(_BLOCKS.split())
 CHROME = frozenset(("nav", "header", "footer", "aside"))
+NAVIGATION = frozenset(["navigation", "banner", "contentinfo", "search", "menu", "menubar"])
+
+
+class Where(NamedTuple):
+    """What is said of the place: it is navigation, it is beside the text, it is in a section."""
+
+    navigation: bool = False
+    aside: bool = False
+    section: bool = False
+
+    def within(self, tag: str, role: str) -> Where:
+        """The same of what is in an element there."""
+        navigation, aside, section = self
+        if tag == "nav" or (tag in ("header", "footer") and not section):
+            navigation = True
+        if tag == "aside":
+            aside = True
+        if tag in ("article", "main"):
+            aside = False
+        if tag not in ("html", "body") and role.lower().split(" ")[0] in NAVIGATION:
+            navigation = True
+        sections = ("nav", "aside", "main", "article", "section")
+        return Where(navigation, aside, section or tag in sections)
+
+    @property
+    def content(self) -> bool:
+        return not self.navigation and not self.aside
 
 
 class Walk:
@@ -39,7 +68,7 @@ class Walk:
             if target is not None and not self._concealed(element):
                 self.base = Base(target)
                 break
-        self._enter(tree.root, content=True)
+        self._enter(tree.root, Where())
         self.text, places = self._collapsed([character for character, _ in self.characters])
         self.content, _ = self._collapsed(
             [character if own else "\n" for character, own in self.characters]
@@ -82,9 +111,9 @@ class Walk:
     def _say(self, text: str, content: bool) -> None:
         self.characters += [(character, content) for character in text]
 
-    def _enter(self, node: LexborNode, content: bool) -> None:
+    def _enter(self, node: LexborNode, where: Where) -> None:
         if node.is_text_node:
-            self._say(node.text_content or "", content)
+            self._say(node.text_content or "", where.content)
             return
         if not node.is_element_node:
             return
@@ -98,7 +127,7 @@ class Walk:
             return
         block = tag in BLOCKS or tag in CHROME
         if block:
-            self._say("\n", content)
+            self._say("\n", where.content)
         pointing = {"a": "href", "area": "href", "frame": "src"}.get(tag)
         href = attrs.get(pointing) if pointing is not None else None
         target = self.base.join(href) if href and href[0] != "#" else None
@@ -108,11 +137,12 @@ class Walk:
         if target is not None and target != self.url:
             rel = (attrs.get("rel") or "").lower().split()
             self.spans.append((target, start, start, "nofollow" in rel))
+        inside = where.within(tag, attrs.get("role") or "")
         while child is not None:
-            self._enter(child, content and tag not in CHROME)
+            self._enter(child, inside)
             child = child.next
         if target is not None and target != self.url:
             kept, first, _, nofollow = self.spans[number]
             self.spans[number] = (kept, first, len(self.characters), nofollow)
         if block:
-            self._say("\n", content)
+            self._say("\n", where.content)

@@ -27,6 +27,7 @@ from sonde.meter import Meter
 from sonde.net.decoding import BadEncoding, unpack
 from sonde.net.urls import normalise
 from sonde.pool import in_order
+from sonde.sources.main_text import judged_together
 from sonde.sources.page import WINDOW, read_page
 from sonde.store.reader import DATABASE, PAGES
 
@@ -101,8 +102,9 @@ def _answer(record: WarcRecord, problems: Counter[str]) -> Iterator[RawPage]:
     yield RawPage(url, body, content_type)
 
 
-BATCH = 1 << 20
-"""Bytes of pages in a batch, about."""
+BATCH = 1 << 22
+"""Bytes of pages in a batch, about. What the pages of a batch say again and again is not their main
+text: a batch should have many of them."""
 
 _INDEX = ("index.html", "index.htm")
 
@@ -119,18 +121,29 @@ class PageReader:
         """The pages of one batch, read and counted."""
         documents = DocumentBatch()
         name_of: Callable[[str], str] = partial(shown, base=self.base)
+        read = []
         for raw in pages:
-            name = name_of(raw.url)
             if raw.moved:
-                documents.aliases.append((name, name_of(raw.moved)))
-                continue
-            page = read_page(raw.body, raw.url, content_type=raw.content_type)
+                documents.aliases.append((name_of(raw.url), name_of(raw.moved)))
+            else:
+                read.append(read_page(raw.body, raw.url, content_type=raw.content_type))
+        for page in judged_together(read):
+            name = name_of(page.url)
             if "\ufffd" in page.text:
                 documents.problems["pages with broken characters"] += 1
             if page.cut:
                 documents.problems["pages read in part"] += 1
             links = [(name_of(link.url), link.start, link.end) for link in page.links]
-            documents.add(name, page.text, page.content, links, self.topics, WINDOW, self.keep_text)
+            documents.add(
+                name,
+                page.text,
+                page.content if self.keep_text else "",
+                links,
+                self.topics,
+                WINDOW,
+                self.keep_text,
+                page.main or ((0, len(page.text)),),
+            )
         return documents.completed(len(self.topics))
 
 

@@ -20,17 +20,48 @@ if not cython.compiled:
 
     OPENED = 256  # on the stack: this and the number of the anchor
 
+    # What is said of a piece of the text, and of an element.
+    LINK = 1  # in a link
+    NAVIGATION = 2  # in what is navigation by its name or role
+    ASIDE = 4  # in an aside that is no article
+    SECTION = 8  # in a section: a header or footer there is not the page's
+    MAIN = 16
+    HEADING = 32
+    BEGINS = 64  # a block begins with the piece
+    NAMED = 128  # an element that has a class or a role
+
     # Of a name the hash in small letters, and where it ends; of an attribute the hash of its name,
     # from where to where its value is, and what comes after it; of a start tag what it says.
     Name = namedtuple("Name", "key stop")
     Attribute = namedtuple("Attribute", "key value end after")
-    Tag = namedtuple("Tag", "end closed hidden href href_end rel rel_end")
+    Tag = namedtuple("Tag", "end closed hidden href href_end rel rel_end kind ident role")
 
 HREF = cython.declare(cython.ulonglong, hash_of(b"href"))
 SRC = cython.declare(cython.ulonglong, hash_of(b"src"))
 REL = cython.declare(cython.ulonglong, hash_of(b"rel"))
 HIDDEN = cython.declare(cython.ulonglong, hash_of(b"hidden"))
 ARIA_HIDDEN = cython.declare(cython.ulonglong, hash_of(b"aria-hidden"))
+CLASS = cython.declare(cython.ulonglong, hash_of(b"class"))
+ID = cython.declare(cython.ulonglong, hash_of(b"id"))
+ROLE = cython.declare(cython.ulonglong, hash_of(b"role"))
+HTML = cython.declare(cython.ulonglong, hash_of(b"html"))
+BODY = cython.declare(cython.ulonglong, hash_of(b"body"))
+NAV = cython.declare(cython.ulonglong, hash_of(b"nav"))
+ASIDES = cython.declare(cython.ulonglong, hash_of(b"aside"))
+MAINS = cython.declare(cython.ulonglong, hash_of(b"main"))
+ARTICLE = cython.declare(cython.ulonglong, hash_of(b"article"))
+SECTIONS = cython.declare(cython.ulonglong, hash_of(b"section"))
+ROLES = Names(
+    {
+        role: number
+        for number, roles in (
+            (1, "navigation banner contentinfo search menu menubar"),
+            (2, "main"),
+        )
+        for role in roles.split()
+    }
+)
+"""Roles that say what a part of a page is for: 1 for navigation, 2 for the main part."""
 
 
 @cython.cfunc
@@ -319,13 +350,52 @@ def fragment_of(
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
+def value_hash(
+    codes: cython.const[cython.uchar][::1],
+    attribute: Attribute,
+    key: cython.ulonglong,
+    digits: cython.bint,
+) -> cython.ulonglong:
+    """The hash of an attribute's value, behind what has the hash `key`, with or without digits."""
+    at: cython.longlong
+    key = byte.hashed(key, attribute.key)
+    for at in range(attribute.value, attribute.end):
+        if digits or not byte.is_digit(codes[at]):
+            key = byte.hashed(key, codes[at])
+    return key
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def word_hash(codes: cython.const[cython.uchar][::1], attribute: Attribute) -> cython.ulonglong:
+    """The hash of the first word of an attribute's value, in small letters."""
+    key: cython.ulonglong = byte.FNV_START
+    code: cython.uint
+    at: cython.longlong = attribute.value
+    while at < attribute.end and not byte.is_blank(codes[at]):
+        code = codes[at]
+        key = byte.hashed(key, code | byte.SMALL if byte.is_letter(code) else code)
+        at += 1
+    return key
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
 def start_tag(
     codes: cython.const[cython.uchar][::1],
     end: cython.longlong,
+    named: cython.ulonglong,
     frame: cython.bint,
+    block: cython.bint,
     skipping: cython.bint,
+    roles: Names,
 ) -> Tag:
-    """The start tag whose name ends here: its attributes are read, unless it is skipped."""
+    """The start tag whose name ends here, and has this hash: its attributes are read, unless it is
+    skipped, and its class and id if it is that of a block."""
     size: cython.longlong = codes.shape[0]
     attribute: Attribute
     closed: cython.bint = False
@@ -334,6 +404,9 @@ def start_tag(
     href_end: cython.longlong = 0
     rel: cython.longlong = -1
     rel_end: cython.longlong = 0
+    role: cython.int = 0
+    kind: cython.ulonglong = named
+    ident: cython.ulonglong = 0
     while end < size and codes[end] != byte.GREATER:
         if byte.is_blank(codes[end]):
             end += 1
@@ -358,7 +431,57 @@ def start_tag(
             hidden = True
         elif attribute.key == ARIA_HIDDEN:
             hidden = hidden or is_true(codes, attribute)
-    return Tag(end, closed, hidden, href, href_end, rel, rel_end)
+        elif named == BODY or named == HTML:
+            pass
+        elif attribute.key == CLASS:
+            if block:
+                kind = value_hash(codes, attribute, kind, False)
+        elif attribute.key == ID:
+            if block:
+                ident = value_hash(codes, attribute, byte.FNV_START, True)
+        elif attribute.key == ROLE:
+            kind = value_hash(codes, attribute, kind, True)
+            role = roles.number(word_hash(codes, attribute))
+    return Tag(end, closed, hidden, href, href_end, rel, rel_end, kind, ident, role)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def marked(
+    codes: cython.const[cython.uchar][::1],
+    start: cython.longlong,
+    name: Name,
+    what: cython.int,
+    role: cython.int,
+    mark: cython.int,
+) -> cython.int:
+    """What is said of an element of this name and role in one of which `mark` is said."""
+    level: cython.uint
+    if what == tags.CHROME:
+        if name.key == NAV:
+            mark |= NAVIGATION | SECTION
+        elif name.key == ASIDES:
+            mark |= ASIDE | SECTION
+        elif not mark & SECTION:  # a header or a footer, and that of the page
+            mark |= NAVIGATION
+    elif what == tags.BLOCK:
+        if name.key == MAINS:
+            mark = (mark | MAIN | SECTION) & ~ASIDE
+        elif name.key == ARTICLE:
+            mark = (mark | SECTION) & ~ASIDE
+        elif name.key == SECTIONS:
+            mark |= SECTION
+        elif name.stop - start == 2 and (codes[start] | byte.SMALL) == byte.SMALL_H:
+            level = codes[start + 1] - byte.ZERO
+            if 1 <= level <= 6:
+                mark |= HEADING
+    if role == 1:
+        mark |= NAVIGATION
+    elif role == 2:
+        mark |= MAIN
+    return mark
 
 
 def scan(
@@ -366,32 +489,43 @@ def scan(
     elements: Names,
     characters: Names,
     text: cython.uchar[::1],
-    content: cython.uchar[::1],
-    stack: cython.int[::1],
+    stack: cython.int[:, ::1],
     anchors: cython.int[:, ::1],
     notes: cython.int[:, ::1],
+    pieces: cython.int[:, ::1],
+    nodes: cython.ulonglong[:, ::1],
+    roles: Names = ROLES,
 ):
     """Read a page. `elements` are what ``tags.ELEMENTS`` says of names, `characters` the code
     points that references name.
 
-    `text` gets all visible text, white space collapsed; `content` the same without navigation.
+    `text` gets all visible text, white space collapsed.
     A row of `anchors` gets the place of an href in `codes` (from, to), that of its anchor in
     characters of the text, that of its rel in `codes`, and where in `text` the anchor begins.
-    `notes` gets the places (from, to) of the tags that say something of the page itself. `text`,
-    `content` and `stack` must have room for as many as `codes` has.
+    `notes` gets the places (from, to) of the tags that say something of the page itself. `text` and
+    `stack` must have room for as many as `codes` has.
 
-    Gives the length of `text`, that of `content` or -1 where it is the same, the number of
-    anchors, that of notes, that of scripts, and whether there were more anchors than room.
+    The text falls into pieces at the boundaries of blocks and of links. A row of `pieces` gets
+    where in `text` a piece begins, what is said of it (``LINK`` and so on), and the number of the
+    block that it stands in. A row of `nodes` gets of a block the number of the one around it, both
+    from 1 (0 for none), hashes of its name with its class and role, and of its id (0 for none), and
+    what is said of it. Where there is no room for more, pieces and elements run on.
+
+    Gives the length of `text`, the number of anchors, that of notes, that of scripts, whether there
+    were more anchors than room, and the numbers of pieces and of nodes.
     """
     if not cython.compiled:
         codes = memoryview(codes)
-        text, content, stack = memoryview(text), memoryview(content), memoryview(stack)
+        text, stack = memoryview(text), memoryview(stack)
         anchors, notes = memoryview(anchors), memoryview(notes)
+        pieces, nodes = memoryview(pieces), memoryview(nodes)
     size: cython.longlong = codes.shape[0]
-    if text.shape[0] < size or content.shape[0] < size or stack.shape[0] < size:
+    if text.shape[0] < size or stack.shape[0] < size:
         raise ValueError(f"{size} bytes of HTML need as much room for their text and their stack")
-    if anchors.shape[1] < 7 or notes.shape[1] < 2:
-        raise ValueError("an anchor takes 7 numbers, a note 2")
+    if anchors.shape[1] < 7 or notes.shape[1] < 2 or stack.shape[1] < 3:
+        raise ValueError("an anchor takes 7 numbers, a note 2, an open element 3")
+    if pieces.shape[1] < 3 or nodes.shape[1] < 4:
+        raise ValueError("a piece takes 3 numbers, an element 4")
     at: cython.longlong = 0
     start: cython.longlong
     stop: cython.longlong
@@ -399,12 +533,9 @@ def scan(
     literal: cython.longlong = 0  # before this place nothing is markup
     length: cython.longlong = 0
     characters_so_far: cython.longlong = 0
-    width: cython.longlong
+    width: cython.longlong = 0
     place: cython.longlong
-    apart: cython.longlong = -1
     gap: cython.bint = False  # white space is owed before the next character
-    content_gap: cython.bint = False
-    chrome: cython.int = 0
     skipping: cython.bint = False
     depth: cython.longlong = 0
     anchor: cython.int = 0
@@ -419,6 +550,13 @@ def scan(
     action: cython.int
     what: cython.int
     top: cython.int
+    piece: cython.longlong = 0
+    node: cython.longlong = 0  # the number of the element around
+    known: cython.longlong = 0
+    mark: cython.int = 0
+    begins: cython.bint = True  # a block begins with the next character
+    shifts: cython.bint = False  # a piece does
+    inner: cython.int
     with cython.nogil:
         while at < size:
             code = codes[at]
@@ -435,13 +573,13 @@ def scan(
                 if point:
                     at = stop + 1
                     if is_space_point(point):
-                        gap = content_gap = True
+                        gap = True
                         continue
                 else:
                     width = width_of(code)
                     at += width
                     if is_space(codes, start):
-                        gap = content_gap = True
+                        gap = True
                         continue
                     if at > size:
                         break
@@ -451,6 +589,13 @@ def scan(
                         text[length] = byte.SPACE
                         length += 1
                         characters_so_far += 1
+                if begins or shifts:
+                    if piece < pieces.shape[0]:
+                        pieces[piece, 0] = cython.cast(cython.int, length)
+                        pieces[piece, 1] = mark | (BEGINS if begins else 0)
+                        pieces[piece, 2] = cython.cast(cython.int, node)
+                        piece += 1
+                    begins = shifts = False
                 characters_so_far += 1
                 if point:
                     width = put(point, text, length)
@@ -465,14 +610,6 @@ def scan(
                         at += 1
                         characters_so_far += 1
                 length += width
-                if apart >= 0 and chrome == 0:
-                    if content_gap and apart > 0:
-                        content[apart] = byte.SPACE
-                        apart += 1
-                    content_gap = False
-                    for place in range(width):
-                        content[apart + place] = text[length - width + place]
-                    apart += width
                 continue
 
             start = at + 1
@@ -490,32 +627,46 @@ def scan(
                 if action & tags.VOID or depth == 0:
                     continue
                 depth -= 1
-                top = stack[depth]
+                top = stack[depth, 0]
+                shifts = shifts or mark != stack[depth, 1]
+                mark = stack[depth, 1]
+                node = stack[depth, 2]
                 if top >= OPENED:
                     anchors[top - OPENED, 3] = cython.cast(cython.int, characters_so_far)
                 elif top == tags.SKIP:
                     skipping = False
-                elif top == tags.BLOCK or top == tags.CHROME:
-                    gap = content_gap = True
-                    if top == tags.CHROME:
-                        chrome -= 1
+                elif top == tags.BLOCK:
+                    gap = begins = True
                 continue
 
             what = action & tags.ACTION
-            tag = start_tag(codes, name.stop, what == tags.FRAME, skipping)
+            tag = start_tag(
+                codes,
+                name.stop,
+                name.key,
+                what == tags.FRAME,
+                what == tags.BLOCK or what == tags.CHROME,
+                skipping,
+                roles,
+            )
             at = tag.end + 1
 
             top = 0
+            inner = mark
+            if not skipping:
+                inner = marked(codes, start, name, what, tag.role, mark)
             if skipping:
                 pass
             elif tag.hidden or what == tags.SKIP:
                 if not action & tags.VOID:
                     skipping = True
                     top = tags.SKIP
-            elif what == tags.BLOCK:
-                gap = content_gap = True
+            elif what == tags.BLOCK or what == tags.CHROME:
+                gap = begins = True
                 top = tags.BLOCK
             elif what == tags.ANCHOR or what == tags.FRAME:
+                if 0 <= tag.href < tag.href_end:
+                    inner |= LINK
                 if 0 <= tag.href < tag.href_end and codes[tag.href] != byte.NUMBER_SIGN:
                     if anchor == anchors.shape[0]:
                         cut = True
@@ -530,14 +681,6 @@ def scan(
                         anchors[anchor, 6] = cython.cast(cython.int, length)
                         top = OPENED + anchor
                         anchor += 1
-            elif what == tags.CHROME:
-                if apart < 0:
-                    for apart in range(length):
-                        content[apart] = text[apart]
-                    apart = length
-                chrome += 1
-                gap = content_gap = True
-                top = tags.CHROME
             elif what == tags.NOTE or what == tags.TITLE or what == tags.ROOT:
                 if note < notes.shape[0]:
                     notes[note, 0] = cython.cast(cython.int, start)
@@ -547,15 +690,28 @@ def scan(
                     skipping = True
                     top = tags.SKIP
                 elif what == tags.ROOT:
-                    gap = content_gap = True
+                    gap = begins = True
                     top = tags.BLOCK
             elif what == tags.SCRIPT:
                 scripts += 1
                 skipping = True
                 top = tags.SKIP
             if not (action & tags.VOID or tag.closed):
-                stack[depth] = top
+                stack[depth, 0] = top
+                stack[depth, 1] = mark
+                stack[depth, 2] = cython.cast(cython.int, node)
                 depth += 1
+                shifts = shifts or mark != inner
+                mark = inner
+                if top == tags.BLOCK and known < nodes.shape[0]:
+                    nodes[known, 0] = cython.cast(cython.ulonglong, node)
+                    nodes[known, 1] = tag.kind
+                    nodes[known, 2] = tag.ident
+                    nodes[known, 3] = cython.cast(cython.ulonglong, mark)
+                    if tag.kind != name.key:
+                        nodes[known, 3] |= NAMED
+                    known += 1
+                    node = known
                 if action & tags.RAW:
                     end = end_tag(
                         codes,
@@ -572,4 +728,4 @@ def scan(
         for top in range(anchor):  # an anchor begins at its first visible character
             if anchors[top, 2] < anchors[top, 3] and text[anchors[top, 6]] == byte.SPACE:
                 anchors[top, 2] += 1
-    return length, apart, anchor, note, scripts, cut
+    return length, anchor, note, scripts, cut, piece, known

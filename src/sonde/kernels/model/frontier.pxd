@@ -1,6 +1,6 @@
 cimport cython
 
-cdef enum:
+cpdef enum:
     UNSEEN = -1
     DROPPED = -2
     FIRST_VISIT = -3

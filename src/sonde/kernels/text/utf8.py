@@ -19,6 +19,9 @@ else:
         return chr(code).isspace()
 
 
+ONES = cython.declare(cython.ulonglong, 0x0101010101010101)
+
+
 def find(codes, value, at, end):
     """Where a byte stands next, or the end."""
     if at >= end:
@@ -128,3 +131,29 @@ def follows(codes, at, end, text):
         if codes[at + i] != text[i]:
             return False
     return True
+
+
+def characters_before(text: bytes, places: cython.int[:, ::1]):
+    """Turn places in a text, in bytes and in order, into how many characters stand before each."""
+    codes: cython.p_uchar = text
+    size: cython.Py_ssize_t = len(text)
+    at: cython.Py_ssize_t = 0
+    count: cython.int = 0
+    row: cython.Py_ssize_t
+    column: cython.Py_ssize_t
+    eight: cython.ulonglong = 0
+    follow: cython.ulonglong
+    if text.isascii():
+        return
+    for row in range(places.shape[0]):
+        for column in range(places.shape[1]):
+            if cython.compiled:  # eight bytes at once: how many do not continue a character
+                while at + 8 <= places[row, column] and at + 8 <= size:
+                    memcpy(cython.address(eight), codes + at, 8)
+                    follow = (eight >> 7) & ~(eight >> 6) & ONES
+                    count += 8 - cython.cast(cython.int, (follow * ONES & byte.MASK) >> 56)
+                    at += 8
+            while at < places[row, column] and at < size:
+                count += codes[at] & 0xC0 != 0x80
+                at += 1
+            places[row, column] = count

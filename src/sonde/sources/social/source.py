@@ -74,7 +74,9 @@ class PostDocument:
     text: str
     content: str
     links: tuple[Mention, ...]
+    main: None = None
     window: int = 0
+    language: str = ""
 
     def context(self, link: Any, /) -> str:
         """The posts that mention the other."""

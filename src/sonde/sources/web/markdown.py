@@ -1,25 +1,25 @@
 """A page's text, for export: plain, or as simple Markdown without navigation.
 
-Where resiliparse is installed (the extra ``text``) its main-content extraction can be had as plain
-text. The Markdown here keeps headings, paragraphs, lists, quotations, code and links of what is
-not navigation, header, footer or aside, and tables as tables (as GitHub writes them): a table that
-only lays out a page, or that has a table inside, is read as the blocks that it holds. It runs once
-for each exported page, so it is written to be read, not to be fast.
+Main text is what the crawl has found to be so. The Markdown here keeps headings, paragraphs, lists,
+quotations, code and links, and tables as tables (as GitHub writes them): a table that only lays out
+a page, or that has a table inside, is read as the blocks that it holds. It runs once for each
+exported page, so it is written to be read, not to be fast.
 """
 
 from __future__ import annotations
 
 import re
-from importlib.util import find_spec
+from dataclasses import replace
 
+import numpy as np
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from sonde.errors import InputError
 from sonde.net.charset import decode, transcoded
 from sonde.net.decoding import BadEncoding, unpack
 from sonde.net.exchange import Limits
 from sonde.sources.context import ArchivedPage
-from sonde.sources.page import Base, read_page, shallow
+from sonde.sources.main_text import unpack_spans
+from sonde.sources.page import Base, Spans, read_page, shallow
 from sonde.sources.web.pdf import read_pdf
 
 HTML = ("text/html", "application/xhtml+xml", "")
@@ -31,11 +31,16 @@ def _names(names: str) -> frozenset[str]:
 
 _LEFT_OUT = _names(
     "script style template noscript svg iframe object embed audio video canvas noframes datalist"
-    " nav header footer aside head form button select input textarea"
+    " head form button select input textarea"
+)
+_UNSEEN = _names(
+    "script style template noscript svg iframe object embed audio video canvas noframes noembed"
+    " datalist title"
 )
 _BLOCKS = _names(
     "address article blockquote body center dd details dialog div dl dt fieldset figcaption figure"
-    " hr li main menu ol p pre section summary table tr ul caption html tbody thead tfoot"
+    " hr li main menu ol p pre section summary table tr ul caption html tbody thead tfoot nav"
+    " header footer aside"
 )
 _HEADINGS = {f"h{level}": "#" * level + " " for level in range(1, 7)}
 _WRAPPED = {"b": "**", "strong": "**", "i": "*", "em": "*", "code": "`"}
@@ -45,23 +50,67 @@ _MOST_CELLS = 50_000
 _SPECIAL = re.compile(r"([\\`*_\[\]])")
 
 
-def main_markdown(body: bytes, url: str, *, content_type: str = "") -> str:
-    """The main text of an HTML body as Markdown."""
+def main_markdown(
+    body: bytes, url: str, *, content_type: str = "", main: Spans | None = None
+) -> str:
+    """The main text of an HTML body as Markdown: what stands there in the text of its page, or by
+    its markup alone."""
     tree = LexborHTMLParser(shallow(transcoded(body, content_type)[0]).decode(), scripting=True)
     if tree.body is None:
         return ""
+    page = read_page(body, url, content_type=content_type)
+    main = page.main if main is None else main
+    if main is not None:
+        _prune(tree, page.text, main)
     writer = _Writer(Base(url))
     writer.element(tree.body, 0)
     return writer.finished()
 
 
-def main_text(body: bytes, *, content_type: str = "") -> str:
-    """The main text of an HTML body as resiliparse finds it."""
-    if find_spec("resiliparse") is None:
-        raise InputError("main-content extraction needs resiliparse: pip install 'sonde[text]'")
-    from resiliparse.extract.html2text import extract_plain_text
+def _prune(tree: LexborHTMLParser, text: str, main: Spans) -> None:
+    """Take out of a page what is not main text: the tree says the same characters in the same order
+    as the text does, white space apart."""
+    before = np.cumsum([0, *(character != " " for character in text)])
+    kept = [(int(before[start]), int(before[end])) for start, end in main]
+    at = 0
+    for node in _visible(tree):
+        said = node.text_content or ""
+        size = sum(map(len, said.split()))
+        if not any(start < at + size and at < end for start, end in kept):
+            if size:
+                node.remove()
+        elif not any(start <= at and at + size <= end for start, end in kept):
+            node.replace_with(_parts(said, at, kept))
+        at += size
 
-    return str(extract_plain_text(decode(body, content_type)[0], main_content=True))
+
+def _visible(tree: LexborHTMLParser) -> list[LexborNode]:
+    """The nodes of visible text, in order."""
+    found: list[LexborNode] = []
+    waiting = [tree.root] if tree.root is not None else []
+    while waiting:
+        node = waiting.pop()
+        if node.is_text_node:
+            found.append(node)
+        elif node.is_element_node:
+            attributes = node.attributes
+            hidden = (attributes.get("aria-hidden") or "").lower() == "true"
+            if node.tag not in _UNSEEN and not hidden and "hidden" not in attributes:
+                waiting += reversed(list(node.iter(include_text=True)))
+    return found
+
+
+def _parts(said: str, at: int, kept: list[tuple[int, int]]) -> str:
+    """Those characters of a text that are kept, when so many came before it."""
+    found = []
+    keeps = any(start < at <= end for start, end in kept)  # the character before
+    for character in said:
+        if not character.isspace():
+            keeps = any(start <= at < end for start, end in kept)
+            at += 1
+        if keeps:
+            found.append(character)
+    return "".join(found)
 
 
 class _Writer:
@@ -204,21 +253,23 @@ def _grid(rows: list[list[tuple[LexborNode, str]]]) -> list[list[str]]:
     return [[row.get(place, "") for place in range(width)] for row in grid]
 
 
-def text_of(page: ArchivedPage, media_type: str, *, markdown: bool = False) -> str | None:
-    """The text of an archived page, by its media type: as Markdown, or plain and where that can be
-    had without what is not main content; ``None`` where it has none."""
+def text_of(
+    page: ArchivedPage, media_type: str, main: bytes | None = None, *, markdown: bool = False
+) -> str | None:
+    """The main text of an archived page, by its media type: as Markdown, or plain. ``None`` where
+    it has none."""
     try:
         body, _ = unpack(page.body, page.header("Content-Encoding"), Limits().unpacked)
     except BadEncoding:
         return None
     content_type = page.header("Content-Type")
+    spans = unpack_spans(main)
     if media_type in HTML:
         if markdown:
-            return main_markdown(body, page.url, content_type=content_type)
-        if find_spec("resiliparse") is not None:
-            return main_text(body, content_type=content_type)
-        return read_page(body, page.url, content_type=content_type).content
+            return main_markdown(body, page.url, content_type=content_type, main=spans)
+        read = read_page(body, page.url, content_type=content_type)
+        return (read if spans is None else replace(read, main=spans)).content
     if media_type == "application/pdf":
-        read = read_pdf(body, page.url)
-        return None if read is None else read.content
+        sheets = read_pdf(body, page.url)
+        return None if sheets is None else replace(sheets, main=spans).content
     return decode(body, content_type)[0] if media_type.startswith("text/") else None

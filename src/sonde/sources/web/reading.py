@@ -10,6 +10,7 @@ from sonde.net.decoding import BadEncoding, unpack
 from sonde.net.exchange import Limits
 from sonde.sources.context import ArchivedPage
 from sonde.sources.facts import Record
+from sonde.sources.main_text import unpack_spans
 from sonde.sources.page import Page, read_page
 from sonde.sources.web.collector import Collector
 from sonde.sources.web.markdown import HTML, main_markdown, text_of
@@ -24,8 +25,9 @@ def _collector(kinds: tuple[str, ...], fields: str | None) -> Collector:
 class WebReading:
     """A response of the Web (a ``Reading``)."""
 
-    def __init__(self, page: ArchivedPage, media_type: str) -> None:
+    def __init__(self, page: ArchivedPage, media_type: str, main: bytes | None = None) -> None:
         self._page = page
+        self._main = main
         self._media_type = media_type
         self._content_type = page.header("Content-Type")
 
@@ -45,14 +47,15 @@ class WebReading:
 
     @cached_property
     def text(self) -> str | None:
-        return text_of(self._page, self._media_type)
+        return text_of(self._page, self._media_type, self._main)
 
     @property
     def markdown(self) -> str | None:
         html = self._html
         if html is None:
             return self.text
-        return main_markdown(html, self._page.url, content_type=self._content_type)
+        main = unpack_spans(self._main)
+        return main_markdown(html, self._page.url, content_type=self._content_type, main=main)
 
     @property
     def html(self) -> str | None:
