@@ -38,7 +38,7 @@ def robots(*lines: str) -> web.Response:
 
 
 LEADS_NOWHERE = {
-    "/": f"<p>{prose(1)}",
+    "/": f"<p>{prose(500)}",
     **{f"/tide/{number}": f"<p>tide gauge {prose(number)}" for number in range(20)},
 }
 
