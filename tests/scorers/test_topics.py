@@ -292,9 +292,7 @@ def test_the_parts_of_a_topic() -> None:
 
 def page_of(text: str, *anchors: tuple[int, int], language: str = "") -> Page:
     links = tuple(PageLink("http://a.example/x", start, end) for start, end in anchors)
-    return Page(
-        "http://a.example/", text=text, content=text, links=links, window=0, language=language
-    )
+    return Page("http://a.example/", text=text, links=links, window=0, language=language)
 
 
 def test_weights_and_exclusions_in_pages_and_links() -> None:
