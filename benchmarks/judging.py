@@ -663,8 +663,8 @@ def _text_table(found: list[Figures]) -> str:
             rows.append([*row, f"{p1} / {r1}", f2, pr2, f3, pr3])
     costs = [statistics.fmean([each.microseconds for each in found]) / 1e3]
     for name in ("resiliparse", "trafilatura"):
-        got = [each.rivals[name][3] for each in found if each.rivals and name in each.rivals]
-        costs.append(statistics.fmean(got) if got else math.nan)
+        taken = [each.rivals[name][3] for each in found if each.rivals and name in each.rivals]
+        costs.append(statistics.fmean(taken) if taken else math.nan)
     return table(heads, rows) + (
         f"\n\nCPU a page beside reading its HTML, mean of these sites: {costs[0]:.2f} ms;"
         f" resiliparse, reading included, {costs[1]:.2f} ms; trafilatura {costs[2]:.1f} ms."

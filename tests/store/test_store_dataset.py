@@ -95,7 +95,7 @@ def test_the_language_is_declared_or_detected() -> None:
     made = dataset.Dataset()
     said = "Le marégraphe mesure la hauteur de la mer au-dessus d'un repère, jour et nuit."
     for language, told in (("", "fr"), ("pt-br", "pt-br")):
-        content = PageContent(said, None, "text/html", "", None, lambda archived, media: None)
+        content = PageContent(said, None, None, "text/html", "", None, lambda *_: None)
         moment = datetime(2026, 1, 2, tzinfo=UTC)
         values = (1, "n", "http://a.example/", "T", 1.0, 1.0, None, 0, 200, "text/html", language)
         page = RunPage(*values, "", moment, "", content)

@@ -35,7 +35,7 @@ class Block:
     def kinds(self) -> tuple[tuple[str, str], ...]:
         return tuple((name, kind) for name, kind, _ in self.path)
 
-    def key_set(self) -> dict[tuple[object, ...], range]:
+    def keys(self) -> dict[tuple[object, ...], range]:
         """What is counted of the block, and the words that each count speaks of."""
         words = self.words
         where = (self.kinds, self.linkish)
