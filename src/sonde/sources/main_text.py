@@ -21,7 +21,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import zstandard
@@ -60,7 +60,7 @@ class MainText:
 
     @cached_property
     def _places(self) -> NDArray[np.intc]:
-        found: NDArray[np.intc] = spans(self.imprint, self.kept)
+        found: NDArray[np.intc] = np.asarray(spans(self.imprint, self.kept), dtype=np.intc)
         if not self.text.isascii():
             characters_before(self.data, found)
         return found
@@ -70,7 +70,7 @@ class MainText:
         """Where it stands in the page's text; ``None`` for all of it."""
         if self.kept.all():
             return None
-        return tuple(map(tuple, self._places.tolist()))
+        return tuple([(start, end) for start, end in self._places.tolist()])
 
     def shingles(self, *, numbers: bool = True, links: bool = True) -> NDArray[np.uint64]:
         """The hashes of its runs of three words, sorted, each once; without numbers or words in
@@ -206,7 +206,8 @@ def unpack_spans(packed: bytes | None) -> Spans | None:
     """The same read back."""
     if packed is None:
         return None
-    return tuple(map(tuple, np.frombuffer(packed, dtype="<i4").reshape(-1, 2).tolist()))
+    places = np.frombuffer(packed, dtype="<i4").reshape(-1, 2)
+    return tuple([(start, end) for start, end in places.tolist()])
 
 
 def pack_page(page: Page) -> bytes:
@@ -241,7 +242,8 @@ def _packed(host: _Host) -> bytes:
         for number, each in enumerate(host.held)
     }
     facts = np.frombuffer(json.dumps(held).encode(), dtype=np.uint8)
-    np.savez(file, held=facts, **pages, **host.site.state())
+    arrays: dict[str, Any] = {"held": facts, **pages, **host.site.state()}
+    np.savez(file, **arrays)
     return file.getvalue()
 
 

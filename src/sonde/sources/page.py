@@ -308,7 +308,7 @@ def _unmarked(text: bytes, pieces: NDArray[np.intc]) -> Spans | None:
     edges = np.flatnonzero(np.diff(apart, prepend=True, append=True))
     places = np.append(pieces[:, 0], len(text))[edges].astype(np.intc).reshape(-1, 2)
     characters_before(text, places)
-    return tuple(map(tuple, places.tolist()))
+    return tuple([(start, end) for start, end in places.tolist()])
 
 
 def _tree(html: bytes) -> LexborHTMLParser:

@@ -133,6 +133,9 @@ class HiddenKeeper:
     def write(self, table: str, rows: Sequence[Sequence[Value]]) -> None:
         raise InputError(_IN_THE_OPEN)
 
+    def clear(self, table: str) -> None:
+        raise InputError(_IN_THE_OPEN)
+
     def pages(self) -> Iterator[KeptPage]:
         raise InputError(_IN_THE_OPEN)
 
