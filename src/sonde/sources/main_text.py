@@ -1,7 +1,7 @@
 """Main text: what a page says itself, beside what its site says on many pages.
 
 Of a site that is not known yet, a page's own markup decides: navigation, header, footer and aside
-are no main text. ``Sites`` learns the rest while pages are read, host by host (``boilerplate`` has
+are no main text. ``SiteTemplates`` learns the rest while pages are read, host by host (``boilerplate`` has
 how): what many pages of a host repeat is not a page's own. What is found is a function of the pages
 in the order in which they are told, and of nothing else.
 
@@ -31,7 +31,7 @@ from sonde.kernels.text.boilerplate import Imprint, Site, positions, spans
 from sonde.kernels.text.shingles import digest, shingled
 from sonde.kernels.text.utf8 import characters_before
 from sonde.net.urls import group_of
-from sonde.sources.page import Layout, Page, Spans, bare_layout
+from sonde.sources.page import Page, Spans, TextLayout, bare_layout
 
 KNOWN = 10
 """Pages after which a site is known."""
@@ -115,7 +115,7 @@ class _Host:
         return self.weight
 
 
-class Sites:
+class SiteTemplates:
     """What the hosts of a crawl have said, by host; last visited last."""
 
     def __init__(self) -> None:
@@ -230,7 +230,7 @@ def unpack_page(packed: bytes) -> Page:
     begin += text
     pieces = np.frombuffer(data, np.intc, 3 * rows, begin).reshape(-1, 3)
     nodes = np.frombuffer(data, np.uint64, -1, begin + pieces.nbytes).reshape(-1, 4)
-    layout = Layout(said, pieces, nodes)
+    layout = TextLayout(said, pieces, nodes)
     return Page(url=url, title=title, language=language, text=said.decode(), layout=layout)
 
 
