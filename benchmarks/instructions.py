@@ -67,7 +67,7 @@ def work() -> list[Callable[[], object]]:
     from sonde.data.wiki.wikipages import plain
     from sonde.lab.bounds import bound
     from sonde.link_words import link_words
-    from sonde.scorers.keywords import KeywordMatcher
+    from sonde.scorers import KeywordMatcher, Topic
     from sonde.seeds.selection import select
     from sonde.sources.graph import topical
     from sonde.sources.page import read_html
@@ -112,7 +112,7 @@ def work() -> list[Callable[[], object]]:
         f"<ref>{prose(4)}</ref> <!-- {prose(3)} -->\n* {prose(9)} [[File:x.png|thumb|{prose(4)}]]\n"
         for _ in range(60)
     ).encode()
-    matcher = KeywordMatcher(vocabulary[:8])
+    matcher = KeywordMatcher(Topic.of(", ".join(vocabulary[:8])).phrases)
     text = prose(4_000)
     return [
         *(

@@ -109,18 +109,20 @@ Value: TypeAlias = str | int | float | bytes | None
 
 
 class KeptPage(NamedTuple):
-    """What a run has kept of a page that was visited. ``score`` and ``fresh`` are what the
-    source said of it; ``archived`` the place of its response in the archive, if it is there."""
+    """What a run has kept of a page that was visited: the score that it was told with, of its facts
+    (``sources.facts``) the head of ``sketch``, ``twin`` and ``stale``. ``archived`` is the place of
+    its response in the archive, if it is there."""
 
     node: str
     lease: int
     final_url: str
     status: int
-    fingerprint: int
+    sketch: bytes | None
+    twin: int | None
     canonical: str | None
     flags: str
     score: float
-    fresh: bool
+    stale: tuple[int, int, int | None, int] | None
     archived: str | None
 
 
@@ -155,6 +157,13 @@ class Keeper(Protocol):
     def text(self, lease: int) -> str | None:
         """The text that was kept of a page; ``None`` for none."""
 
+    def sketch(self, lease: int) -> bytes | None:
+        """What a page is recognised by, as the source kept it; ``None`` for nothing."""
+        ...
+
+    def left_out(self, reason: str) -> Iterator[str]:
+        """Nodes that were refused or skipped for this reason, and never visited since."""
+
     def retried(self) -> Iterator[tuple[str, int]]:
         """Nodes that failed and went back to the frontier, and how often."""
 
@@ -173,6 +182,11 @@ class CrawlView(Protocol):
     @property
     def status(self) -> bytearray:
         """What became of each node, by number: ``WAITING`` and so on."""
+
+    @property
+    def requests_left(self) -> int | None:
+        """How many requests may still be sent; ``None`` where nothing limits them."""
+        ...
 
     @property
     def reads_words(self) -> bool:

@@ -63,7 +63,7 @@ def said_by_sites(access: WebAccess) -> dict[str, Any]:
     """What a source has learned of places and of sites."""
     hosts = access.sites._sites._hosts
     return {
-        "traps": access.traps.state(),
+        "staleness": access.seen.staleness.state(),
         "sites": {
             name: {part: array.tolist() for part, array in host.site.state().items()}
             for name, host in hosts.items()
@@ -466,7 +466,7 @@ def test_what_sites_have_said_is_known_again_after_a_kill(
     monkeypatch.setattr(web_source, "_KEPT_EVERY", every)
 
     def kept_nothing(access: WebAccess) -> None:
-        if access.pages == 30:  # at the end: a kill keeps nothing
+        if access.seen.pages == 30:  # at the end: a kill keeps nothing
             left.append(said_by_sites(access))
         else:
             leave(access)
@@ -478,7 +478,7 @@ def test_what_sites_have_said_is_known_again_after_a_kill(
         session = resumed_run(folder, None, {}, None, {})
         try:
             source: Any = session.hooks.source
-            assert left[0]["traps"]["read"]
+            assert left[0]["staleness"]["read"]
             assert left[0]["sites"]
             assert said_by_sites(source.access) == left[0]
         finally:

@@ -12,7 +12,7 @@ import pytest
 
 from sonde.kernels import load
 from sonde.kernels.html import links, scan
-from sonde.kernels.text import folding, link_words, simhash, wikidump, wikimarks, wikitext
+from sonde.kernels.text import folding, link_words, shingles, wikidump, wikimarks, wikitext
 from sonde.sources.page import CHARACTERS, ELEMENTS
 from uncompiled import uncompiled
 
@@ -108,28 +108,21 @@ def test_anchors_that_are_not_in_the_text(module: Any, start: int, end: int) -> 
         module.words_of_links("tide", [start], [end], ["http://a.example/"], 10, 8)
 
 
-@both(simhash, PLAIN.simhash)
-def test_too_little_room_for_fingerprints(module: Any) -> None:
-    raw = b"the tide rises and falls"
-    with pytest.raises(ValueError, match="64 planes"):
-        module.majority_of(raw, False, False, np.zeros(3, dtype=np.uint64))
-    room = np.zeros(len(raw) + 9, dtype=np.uint8)
-    with pytest.raises(ValueError, match="more room"):
-        module.pair(raw, room, np.zeros(len(raw) // 2 - 1, dtype=np.uint32))
-    with pytest.raises(ValueError, match="more room"):
-        module.pair(raw, room[:-1], np.zeros(len(raw), dtype=np.uint32))
-    numbers = np.arange(4, dtype=np.uint32)
-    with pytest.raises(ValueError, match="cannot hold"):
-        module.merge(numbers, numbers, np.zeros(7, dtype=np.uint32))
+@both(shingles)
+def test_bins_that_cannot_be_filled(module: Any) -> None:
+    hashes = np.arange(4, dtype=np.uint64)
+    for found, bins in ((hashes[:0], 8), (hashes, 0), (hashes, 12)):
+        with pytest.raises(ValueError, match="power of two"):
+            module.minima(found, np.zeros(bins, dtype=np.uint64))
 
 
 @both(scan)
-@pytest.mark.parametrize("short", range(5))
+@pytest.mark.parametrize("short", range(6))
 def test_too_little_room_for_a_page(module: Any, short: int) -> None:
     html = b"<p>tide"
-    rooms: list[Any] = [np.zeros(7, dtype=np.uint8), np.zeros(7, dtype=np.uint8)]
-    rooms.append(np.zeros(7, dtype=np.intc))
+    rooms: list[Any] = [np.zeros(7, dtype=np.uint8), np.zeros((7, 3), dtype=np.intc)]
     rooms += [np.zeros((1, 7), dtype=np.intc), np.zeros((1, 2), dtype=np.intc)]
+    rooms += [np.zeros((3, 3), dtype=np.intc), np.zeros((3, 4), dtype=np.uint64)]
     assert module.scan(html, ELEMENTS, CHARACTERS, *rooms)[0] == 4
     rooms[short] = np.ascontiguousarray(rooms[short][..., :-1])
     with pytest.raises(ValueError, match=r"room|takes"):

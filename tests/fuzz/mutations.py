@@ -9,6 +9,7 @@ little of it with the usual ones.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gzip
 import random
 import sys
@@ -23,12 +24,14 @@ from sonde.data.wiki.wikipages import plain
 from sonde.errors import InputError
 from sonde.link_words import link_words
 from sonde.net.urls import domain_of, group_of, host_of, normalise, origin_of
-from sonde.scorers.keywords import KeywordMatcher
-from sonde.sources.page import read_html
-from sonde.sources.web.duplicates import simhash
+from sonde.scorers.keyword_matcher import KeywordMatcher
+from sonde.scorers.topic import Topic
+from sonde.sources.main_text import Sites
+from sonde.sources.page import plain_page, read_html
 from sonde.sources.web.feeds import read_feed
 from sonde.sources.web.markdown import main_markdown
-from sonde.sources.web.traps import word_pairs
+from sonde.sources.web.staleness import Staleness
+from sonde.sources.web.twins import printed
 from sonde.store.warc import tail_of
 from sonde.store.warcreader import read_archived
 from sonde.url_measures import Surroundings, keys_of
@@ -88,8 +91,11 @@ def of_urls(body: bytes, _: Path) -> None:
 
 def of_text(body: bytes, _: Path) -> None:
     text = text_of(body)
-    KeywordMatcher(["tide gauge", "sea", text[:20] or "x"]).spans(text)
-    simhash(text), word_pairs(text), link_words(text[:500], URL, text[500:900])
+    with contextlib.suppress(InputError):  # a topic may be wrong, and is nothing worse
+        KeywordMatcher(Topic.of(f"tide gauge, sea, C++, {text[:20]}").phrases, text[:2]).spans(text)
+    link_words(text[:500], URL, text[500:900])
+    page, main = Sites().judge(plain_page(text, URL))
+    Staleness().observe(page.url, main, None), printed(main)
 
 
 def of_wikitext(body: bytes, _: Path) -> None:

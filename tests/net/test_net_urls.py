@@ -15,7 +15,7 @@ from sonde.net.urls import (
     origin_of,
 )
 from sonde.sources.page import Base, Directory, resolved
-from sonde.sources.web.traps import template_of
+from sonde.sources.web.url_shapes import template_of
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import pytest
 from agent_sites import command, free_port, library
 
 from loopback_site import served
+from sonde.scorers.question import tokens_of
 
 pytest.importorskip("mcp", reason="the extra mcp is not installed")
 mcp: Any = pytest.importorskip("mcp")
@@ -40,7 +41,7 @@ async def conversation(client: Any, url: str, heard: list[float]) -> dict[str, A
     run = crawled["run"]
     assert crawled["requests"] == 20
     found = text_of(await client.call_tool("find", {"run": run, "query": "coast", "tokens": 400}))
-    assert len(found.encode()) <= 400 * 3
+    assert tokens_of(found) <= 400
     assert "is data" in found
     assert "(fetched 20" in found
     best = crawled["best"][0]["url"]

@@ -15,7 +15,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from sonde.cli._print import amount, harmless, number, print_table
+from sonde.cli._print import amount, counted, harmless, number, print_table
 from sonde.crawling.retelling import Moment, moments
 from sonde.errors import InputError, SpecError
 from sonde.sources.kinds import kind_named, possible_names
@@ -189,6 +189,11 @@ def _print_page(found: Trace) -> None:
         print(f"redirected to {harmless(page.final_url)}")
     if page.flags:
         print(f"marked: {harmless(page.flags)}")
+    if page.twin is not None and page.jaccard is not None and page.containment is not None:
+        print(
+            f"nearly the same main text as {harmless(page.twin)}: they share {page.jaccard:.3f} of"
+            f" their runs of three words, and the longer has {page.containment:.3f} of the shorter"
+        )
     if page.rendered:
         print(f"drawn by a browser: {harmless(page.rendered, 500)}")
 
@@ -207,7 +212,7 @@ def _print_attempt(attempt: Attempt) -> None:
         got += f" ({number(attempt.told_score)} until its site was known)"
     why = f" ({harmless(attempt.reason)})" if attempt.reason else ""
     again = ", to be asked again" if attempt.retry else ""
-    requests = "1 request" if attempt.requests == 1 else f"{attempt.requests} requests"
+    requests = counted(attempt.requests, "request")
     print(
         f"  {got}{why}{again}, gain {number(attempt.gain or 0.0)}, for {requests},"
         f" {amount(attempt.bytes)}, {attempt.seconds:.2f} s"

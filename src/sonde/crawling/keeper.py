@@ -11,16 +11,18 @@ from sonde.protocols import KeptPage, Value
 from sonde.records import Node, Visit
 from sonde.store.log import unpack_text
 from sonde.store.run import Run
+from sonde.store.summary import left_out
 from sonde.store.warc import WarcWriter
 from sonde.store.warcreader import Archived, read_archived
 
 _PAGES = """
-SELECT url, pages.lease, final_url, status, fingerprint, canonical, flags,
+SELECT url, pages.lease, final_url, status, substr(sketch, 1, ?), twin, canonical, flags,
     coalesce(told_score, score), log.data, warc
 FROM log JOIN pages ON pages.lease = log.lease JOIN leases ON leases.number = log.lease
 JOIN nodes ON nodes.number = pages.node
 WHERE log.kind = 'settle' ORDER BY log.seq
 """
+_HEAD = 128  # bytes of a sketch: the rest is read when it is needed
 _RETRIED = """
 SELECT url, count(*) FROM leases JOIN nodes ON nodes.number = leases.node
 WHERE retry AND outcome = 'failure' GROUP BY node
@@ -61,22 +63,34 @@ class RunKeeper:
             lease,
             final,
             status,
-            mark,
+            sketch,
+            twin,
             canonical,
             flags,
             score,
             data,
             warc,
-        ) in self._run.database.execute(_PAGES):
-            fresh = json.loads(data).get("fresh", True) if data else True
-            mark &= 0xFFFFFFFFFFFFFFFF
-            yield KeptPage(url, lease, final, status, mark, canonical, flags, score, fresh, warc)
+        ) in self._run.database.execute(_PAGES, (_HEAD,)):
+            stale = json.loads(data).get("stale") if data else None
+            found = None if stale is None else (stale[0], stale[1], stale[2], stale[3])
+            yield KeptPage(
+                url, lease, final, status, sketch, twin, canonical, flags, score, found, warc
+            )
 
     def text(self, lease: int) -> str | None:
         row = self._run.database.execute(
             "SELECT text FROM pages WHERE lease = ?", (lease,)
         ).fetchone()
         return None if row is None or row[0] is None else unpack_text(row[0])
+
+    def sketch(self, lease: int) -> bytes | None:
+        row = self._run.database.execute(
+            "SELECT sketch FROM pages WHERE lease = ?", (lease,)
+        ).fetchone()
+        return None if row is None else row[0]
+
+    def left_out(self, reason: str) -> Iterator[str]:
+        return iter(left_out(self._run.database, reason))
 
     def retried(self) -> Iterator[tuple[str, int]]:
         return iter(self._run.database.execute(_RETRIED).fetchall())

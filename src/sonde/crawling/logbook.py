@@ -8,6 +8,7 @@ the driver says when to commit. In a long run a commit leaves a checkpoint now a
 from __future__ import annotations
 
 import json
+import math
 import time
 from array import array
 from collections.abc import Callable, Collection, Iterable
@@ -97,22 +98,30 @@ class Logbook:
         return None if number is None else self.status[number]
 
     def add_seeds(self, seeds: Iterable[tuple[str, Group]]) -> int:
-        """Name nodes to begin with; how many of them are new."""
+        """Name nodes to begin with, or to take up again that were dropped; how many these are."""
         count = 0
         for node, group in seeds:
             if not isinstance(node, str):
                 raise InputError(f"a run keeps nodes as text; {node!r} is not")
             if not is_whole(node):
                 raise InputError(f"a node's name is text in Unicode; {node!r:.200} is not")
-            if self.driver.number_of(node) is not None:
+            known = self.driver.number_of(node)
+            number = self.driver.known if known is None else known
+            if known is not None and self.status[known] != DROPPED:
                 continue
-            number = self.driver.known
             self.explorer.add_seeds([Link(node, group=group)])
-            self.know(node, group, 0)
-            self.journal.add("nodes", (number, node, group or "", None, 0))
+            if known is None:
+                self.know(node, group, 0)
+                self.journal.add("nodes", (number, node, group or "", None, 0))
+            else:
+                self._take_up(number, group)
             self.journal.log("seed", None, number)
             count += 1
         return count
+
+    def _take_up(self, number: int, group: Group) -> None:
+        self.status[number] = WAITING
+        self.waiting[group] += 1
 
     # -- asking --------------------------------------------------------------------------------
 
@@ -290,14 +299,13 @@ class Logbook:
             data["places"] = [(place or _NOWHERE)[:2] for place in links.places]
         if facts is None:
             facts = PageFacts(str(lease.node))
-        elif not facts.fresh:
-            data["fresh"] = False
+        elif facts.stale is not None:
+            data["stale"] = list(facts.stale)
         if visit.records:
             data["records"] = list(visit.records)
         if isinstance(visit, PageVisit) and visit.found:
             self.journal.extend("records", [_row(lease, record) for record in visit.found])
         targets, scores = self._links(lease, number, links, 0 if facts.level else 1)
-        mark = facts.fingerprint
         self.journal.add(
             "pages",
             (
@@ -308,7 +316,10 @@ class Logbook:
                 facts.media_type,
                 facts.language,
                 facts.title,
-                mark - (1 << 64) if mark >= 1 << 63 else mark,
+                facts.sketch,
+                facts.twin,
+                facts.jaccard,
+                facts.containment,
                 facts.digest,
                 facts.etag,
                 facts.modified,
@@ -432,6 +443,10 @@ class Logbook:
 
     def hear(self, entry: Entry) -> None:
         """Follow what the log says of a lease; its node is known already."""
+        if entry.number is not None and entry.kind == "seed":
+            if self.status[entry.number] == DROPPED:
+                self._take_up(entry.number, entry.group)
+            return
         if entry.lease is None or entry.number is None:
             return
         if entry.kind == "lease":
@@ -476,6 +491,12 @@ class LogbookView:
         self.clock = logbook.clock
         self.reads_words = driver.reads_words
         self.reads_urls = driver.reads_urls
+
+    @property
+    def requests_left(self) -> int | None:
+        """How many requests may still be sent."""
+        left = self._logbook.driver.account.left("requests")
+        return None if math.isinf(left) else int(left)
 
     @property
     def status(self) -> bytearray:

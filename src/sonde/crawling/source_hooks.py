@@ -4,6 +4,7 @@ Only ``visit`` is asked of a source. What else the crawl calls, each on its own:
 
 ``pace``             which groups may be asked now (``protocols.Pace``); everything, without one
 ``recall()``         take in what the run knows, on resume; what had to be repaired, in words
+``allowed_now()``    nodes that had been left out and may be asked now, on resume
 ``refill()``         further nodes to begin with, each with its group, when the frontier has run dry
 ``before_commit()``  hand over what belongs with what is about to be committed
 ``facts()``          how it stands, as plain data by label: for displays, and kept with the run
@@ -89,6 +90,11 @@ class SourceHooks:
         if self._archive is not None:
             said.append(self._archive.repaired())
         return "; ".join(filter(None, said))
+
+    def allowed_now(self) -> Iterable[str]:
+        """Nodes that the source had left out, and that the user wants now."""
+        allowed = getattr(self.source, "allowed_now", None)
+        return () if allowed is None else list(allowed())
 
     def _with_facts(self) -> None:
         self._hook()

@@ -31,6 +31,7 @@ from sonde.records import (
     Visit,
 )
 
+_DROPPED = -2  # what the frontier says of such a node (``kernels.model.frontier``)
 _NO_LINKS = LinkColumns((), ())
 
 
@@ -115,14 +116,19 @@ class Explorer:
         return DriverView(self)
 
     def add_seeds(self, seeds: Iterable[Node | Link]) -> None:
-        """Nodes to visit first, in this order; a ``Link`` gives a seed its group."""
+        """Nodes to visit first, in this order; a ``Link`` gives a seed its group. One that was
+        dropped before may be named again."""
         for seed in seeds:
             node, group = (seed.target, seed.group) if isinstance(seed, Link) else (seed, None)
             known = len(self._register)
             number = self._number(node, group)
-            if number == known:
+            if number == known or self._is_dropped(number):
                 self._new_seeds.append(number)
                 self._seeds.append(number)
+
+    def _is_dropped(self, number: int) -> bool:
+        """Whether a node was given up without a visit."""
+        return self._model.frontier.slot_of[number] == _DROPPED and number not in self._seeds
 
     # -- ask -----------------------------------------------------------------------------------
 

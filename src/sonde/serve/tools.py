@@ -17,9 +17,10 @@ from typing import Any
 from sonde.crawling import STOPS, Crawl
 from sonde.errors import InputError
 from sonde.net.urls import normalise
+from sonde.scorers.question import tokens_of
 from sonde.serve.cap import Cap
-from sonde.serve.passages import Passage, PassageIndex, page_text
-from sonde.serve.quotation import Quoting, one_line, shortened, tokens_of
+from sonde.serve.passage_index import PassageIndex, RankedPassage, page_text
+from sonde.serve.quotation import Quoting, one_line, shortened
 from sonde.sources.kinds import kind_named, possible_names
 from sonde.store.reader import DATABASE, RunReader, Trace, trace
 from sonde.store.summary import best_pages, totals
@@ -230,7 +231,7 @@ class Toolbox:
             raise InputError("crawl needs a URL to start from")
         if (topic is None) == (question is None):
             raise InputError("crawl needs a topic or a question, and not both")
-        wanted = {"topic": topic} if topic is not None else asked_for(str(question))
+        wanted = {"topic": topic} if topic is not None else {"question": question}
         name = self._next_name()
         granted = self.cap.grant(name, budget)
         crawl = Crawl(
@@ -370,6 +371,7 @@ class Toolbox:
                 "why": None if stop is None else STOPS.get(stop, stop),
                 "start": config.get("seeds", []),
                 "topic": config.get("topic"),
+                "question": config.get("question"),
                 "requests": found.requests,
                 "pages": found.visits,
                 "value": round(found.value, 3),
@@ -407,34 +409,11 @@ def spent_by(path: Path) -> int:
         return spent
 
 
-_COMMON = frozenset(
-    re.findall(
-        r"\w+",
-        "a about an and any are as at be by can could do does for from had has have how i if in"
-        " into is it its me my no not of on or our should so some than that the their them then"
-        " there these they this those to was we were what when where which who whom whose why"
-        " will with would you your",
-    )
-)
-
-
-def asked_for(question: str) -> dict[str, str]:
-    """The settings of a crawl that looks for an answer: the words that carry a question, by BM25.
-
-    >>> asked_for("How do I read a tide gauge?")
-    {'topic': 'read, tide, gauge', 'scorer': 'bm25'}
-    """
-    words = [word for word in re.findall(r"\w+", question) if word.lower() not in _COMMON]
-    if not words:
-        raise InputError(f"no word of the question says what it is about: {question!r:.200}")
-    return {"topic": ", ".join(dict.fromkeys(words)), "scorer": "bm25"}
-
-
-def _reference(passage: Passage) -> dict[str, Any]:
+def _reference(passage: RankedPassage) -> dict[str, Any]:
     return {"url": passage.url, "title": passage.title, "fetched": passage.fetched}
 
 
-def _cited(number: int, passage: Passage, quoting: Quoting, text: str | None = None) -> str:
+def _cited(number: int, passage: RankedPassage, quoting: Quoting, text: str | None = None) -> str:
     """A passage with where it is from."""
     body = passage.text if text is None else text
     if passage.heading:

@@ -16,6 +16,10 @@ from sonde.protocols import CrawlView, Keeper
 from sonde.scorers.document import Scorer
 from sonde.sources.facts import Record
 
+DUPLICATES = ("score", "zero", "skip")
+"""What to do with a page that nearly repeats another: count it all the same, count it 0, or also
+follow none of its links."""
+
 REACHES = ("host", "domain", "prefix", "web")
 """How widely seeds may span a scope, where a user names none."""
 
@@ -68,6 +72,12 @@ class SourceSettings(ClientOptions, Protocol):
     def depth(self) -> int | None: ...
     @property
     def nofollow(self) -> bool: ...
+    @property
+    def duplicates(self) -> str: ...
+    @property
+    def traps(self) -> str: ...
+    @property
+    def allow(self) -> tuple[str, ...]: ...
     @property
     def login(self) -> Mapping[str, Any] | Sequence[Mapping[str, Any]] | None: ...
     @property

@@ -20,7 +20,6 @@ class PageFacts:
     media_type: str = ""
     language: str = ""
     title: str = ""
-    fingerprint: int = 0
     digest: bytes | None = None
     etag: str | None = None
     modified: str | None = None
@@ -30,8 +29,16 @@ class PageFacts:
     text: bytes | str | None = None  # packed already, or as it is
     warc: str | None = None
     main: bytes | None = None  # where main text stands in the page's text; None for all of it
+    sketch: bytes | None = None
+    """What the page is recognised by, where the source looks for twins."""
+    twin: int | None = None
+    """The lease of the earlier page that it nearly repeats, with how much of it: of all that either
+    of them says, and of what the shorter one does."""
+    jaccard: float | None = None
+    containment: float | None = None
+    stale: tuple[int, int, int | None, int] | None = None
+    """What the source found of a page that brought little new, to be told again on resume."""
     rendered: str | None = None  # why a browser drew it, what that cost and brought
-    fresh: bool = True
     level: bool = False  # its links are no deeper than itself: a sitemap, a feed
 
 

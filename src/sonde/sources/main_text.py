@@ -87,7 +87,7 @@ class MainText:
     def positions(self, links: Sequence[tuple[object, int, int]]) -> list[int]:
         """Where links stand whose anchors begin and end at these characters: ``MENU``, ``CONTENT``
         or ``FOOTER``."""
-        found: list[int] = positions(self._places, links)
+        found: list[int] = positions(self._places, list(links))
         return found
 
 

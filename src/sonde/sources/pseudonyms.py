@@ -142,6 +142,12 @@ class HiddenKeeper:
     def text(self, lease: int) -> str | None:
         return None
 
+    def left_out(self, reason: str) -> Iterator[str]:
+        raise InputError(_IN_THE_OPEN)
+
+    def sketch(self, lease: int) -> bytes | None:
+        return None
+
     def retried(self) -> Iterator[tuple[str, int]]:
         for node, count in self._keeper.retried():
             yield self._pseudonyms.revealed(node), count

@@ -163,7 +163,7 @@ def _node(database: sqlite3.Connection, number: int, node: str) -> None:
     waiting = database.execute(f"SELECT 1 FROM ({FRONTIER}) WHERE number = ?", (number,)).fetchone()
     database.execute("UPDATE nodes SET url = ? WHERE number = ?", (f"{PREFIX}{number}", number))
     database.execute(
-        "UPDATE pages SET final_url = ?, language = '', title = '', fingerprint = 0,"
+        "UPDATE pages SET final_url = ?, language = '', title = '', sketch = NULL,"
         " digest = NULL, etag = NULL, modified = NULL, canonical = NULL, text = NULL"
         " WHERE node = ?",
         (f"{PREFIX}{number}", number),

@@ -40,9 +40,8 @@ _INSERTS = {
     "settled": "UPDATE leases SET outcome = ?, reason = ?, retry = ?, score = ?, gain = ?,"
     " requests = ?, bytes = ?, seconds = ?, settled = ? WHERE number = ?",
     "pages": "INSERT INTO pages (lease, node, final_url, status, media_type, language, title,"
-    " fingerprint, digest, etag, modified, rtt, canonical, flags, main, text, warc, rendered,"
-    " targets, scores, places, words)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    " sketch, twin, jaccard, containment, digest, etag, modified, rtt, canonical, flags, main,"
+    f" text, warc, rendered, targets, scores, places, words) VALUES ({', '.join('?' * 25)})",
     "corrected": "UPDATE leases SET told_score = score, told_gain = gain, score = ?,"
     " gain = coalesce(?, gain) WHERE number = ?",
     "rejudged": "UPDATE pages SET main = ?, text = ? WHERE lease = ?",

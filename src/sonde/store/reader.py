@@ -47,10 +47,10 @@ class RunReader:
         self.folder = folder
         self.pages = folder / PAGES
         self._memory = memory
+        self._path = folder / DATABASE
         if memory is not None:
             self._connection = memory.database
             return
-        self._path = folder / DATABASE
         if not folder.exists():
             raise InputError(f"{folder}: no such folder")
         if not self._path.is_file():
@@ -200,7 +200,8 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The page as it was last visited."""
+    """The page as it was last visited. ``twin`` is the earlier page that it nearly repeats, with
+    the similarity of their main texts, and the share of the shorter one that the other has."""
 
     final_url: str
     status: int
@@ -209,6 +210,9 @@ class Seen:
     language: str
     flags: str
     rendered: str | None
+    twin: str | None = None
+    jaccard: float | None = None
+    containment: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,11 +305,16 @@ def _attempts(run: RunReader, number: int) -> tuple[Attempt, ...]:
 
 def _page(run: RunReader, number: int) -> Seen | None:
     row = run.one(
-        "SELECT final_url, status, title, media_type, language, flags, rendered FROM pages"
-        " WHERE node = ? ORDER BY lease DESC LIMIT 1",
+        "SELECT final_url, status, title, media_type, language, flags, rendered, twin, jaccard,"
+        " containment FROM pages WHERE node = ? ORDER BY lease DESC LIMIT 1",
         number,
     )
-    return None if row is None else Seen(*row)
+    if row is None:
+        return None
+    seen = list(row)
+    if seen[7] is not None:
+        seen[7] = _asked(run, seen[7])
+    return Seen(*seen)
 
 
 def _parents(run: RunReader, number: int, first: int) -> tuple[Parent, ...]:

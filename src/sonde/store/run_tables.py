@@ -49,7 +49,9 @@ _VISITS = _schema(
     ("visited", _MOMENT),
     ("etag", _TEXT),
     ("modified", _TEXT),
-    ("fingerprint", _WHOLE),
+    ("twin", _TEXT),
+    ("jaccard", _REAL),
+    ("containment", _REAL),
     ("warc", _TEXT),
     ("digest", _TEXT),  # SHA-1 of the body
     ("lease", _WHOLE),
@@ -157,7 +159,9 @@ class RunTables:
             _VISITS,
             "SELECT url, final_url, host, depth, score, gain, predicted, chooser, status,"
             " media_type, language, title, flags, requests, bytes, seconds, rtt,"
-            " cast(settled * 1000000 AS INTEGER), etag, modified, fingerprint, warc,"
+            " cast(settled * 1000000 AS INTEGER), etag, modified,"
+            " (SELECT nodes.url FROM leases AS first JOIN nodes ON nodes.number = first.node"
+            "  WHERE first.number = pages.twin), jaccard, containment, warc,"
             " lower(hex(digest)), leases.number"
             " FROM log JOIN leases ON leases.number = log.lease"
             " JOIN nodes ON nodes.number = leases.node"

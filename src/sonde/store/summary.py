@@ -211,6 +211,27 @@ def unreachable(run: RunReader) -> dict[str, str]:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Unvisited:
+    """A node that was chosen and not visited, why, and where it redirects to, if that was why."""
+
+    url: str
+    reason: str
+    redirect: str | None
+
+
+def unvisited(run: RunReader, most: int) -> list[Unvisited]:
+    """The first nodes that were chosen and have no visit, with the last reason of each."""
+    rows = run.rows(
+        "SELECT nodes.url, leases.reason, max(leases.number), (SELECT url FROM refused"
+        " WHERE refused.lease = leases.number AND refused.reason = leases.reason)"
+        " FROM leases JOIN nodes ON nodes.number = leases.node WHERE outcome <> 'visit'"
+        " AND node NOT IN (SELECT node FROM leases WHERE outcome = 'visit')"
+        f" GROUP BY node ORDER BY node LIMIT {int(most)}"
+    )
+    return [Unvisited(url, reason or "", redirect) for url, reason, _, redirect in rows]
+
+
 def refusals(run: RunReader) -> dict[str, int]:
     """How many URLs were seen and never put on the frontier, by reason."""
     return dict(run.rows("SELECT reason, count(*) FROM refused GROUP BY reason ORDER BY 2 DESC, 1"))
@@ -255,6 +276,22 @@ def merit(run: RunReader, threshold: float = 0.0) -> Merit | None:
         return judged(run.database, threshold).steps.last
     except sqlite3.DatabaseError as error:
         raise InputError(f"{run.folder}: cannot be read: {error}") from None
+
+
+_SKIPPED = """
+SELECT url FROM leases JOIN nodes ON nodes.number = leases.node
+WHERE outcome = 'skip' AND reason = ?
+    AND leases.number = (SELECT max(number) FROM leases AS last WHERE last.node = nodes.number)
+"""
+
+
+def left_out(database: sqlite3.Connection, reason: str) -> list[str]:
+    """The nodes that were refused or skipped for this reason, and did not become more since."""
+    refused = dict(database.execute("SELECT url, 0 FROM refused WHERE reason = ?", (reason,)))
+    if refused:
+        for (node,) in database.execute("SELECT url FROM nodes"):
+            refused.pop(node, None)
+    return [*refused, *(node for (node,) in database.execute(_SKIPPED, (reason,)))]
 
 
 def records(run: RunReader) -> dict[str, int]:

@@ -72,7 +72,7 @@ class GraphUpdate:
     def node(self, url: str, now: float) -> tuple[int, str] | None:
         """The number and the state of the node that a URL stands for; a new one where it belongs
         to the crawl and nobody knew it; ``None`` where it is no node."""
-        name = self.web.duplicates.stands_for(url)
+        name = self.web.seen.names.stands_for(url)
         found = self.store.find(name)
         if found is None and self.web.refusal(name, group_of(name)) is None:
             found = self.policy.new(name, "frontier", now)
@@ -165,7 +165,7 @@ class GraphUpdate:
 
     def _moved(self, node: TrackedNode, url: str, now: float) -> TrackedNode:
         """The page is at another address for good: so are all links to it, and its own."""
-        name = self.web.duplicates.stands_for(url)
+        name = self.web.seen.names.stands_for(url)
         if name == node.url:
             return node
         found = self.store.find(name) or self.policy.new(name, "frontier", now)

@@ -1,38 +1,35 @@
-"""Staleness: what is fresh, who is under suspicion, and that suspects are sampled, not walled off."""
+"""Staleness: what is fresh, who is a suspect, and that suspects are sampled, not walled off."""
 
 from __future__ import annotations
 
 import json
-import zlib
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde.sources.web.staleness import Said, Staleness, enough, shapes_of
+from sonde.kernels.html.scan import LINK
+from sonde.kernels.text.boilerplate import Imprint
+from sonde.sources.main_text import MainText
+from sonde.sources.web.staleness import Finding, Staleness, enough, is_sampled, own_words
 
 HOST = "http://h.example/"
+_NODES = np.empty((0, 4), dtype=np.uint64)
 
 
-def said(text: str, bare: str | None = None) -> Said:
-    """A page of words; ``bare`` are those outside of links."""
-    words = text.split()
-    runs = {" ".join(words[at : at + 3]) for at in range(len(words) - 2)}
-    shingles = np.array(sorted({zlib.crc32(run.encode()) for run in runs}), dtype=np.uint32)
-    outside = text if bare is None else bare
-    return Said(
-        shingles,
-        zlib.crc32(text.encode()),
-        zlib.crc32(b"-" + outside.encode()),
-        len(outside.split()),
-    )
+def said(text: str, links: str = "") -> MainText:
+    """A page of words, of which the last are in links."""
+    whole = f"{text} {links}"
+    pieces = np.array([[0, 128, 0], [len(text.encode()) + 1, LINK, 0]], dtype=np.intc)
+    page = Imprint(whole.encode(), pieces, _NODES)
+    return MainText(whole, whole.encode(), page, np.ones(page.words, dtype=np.uint8))
 
 
 def own(number: int, words: int = 60) -> str:
     return " ".join(f"n{number}w{word}" for word in range(words))
 
 
-def crawl(pages: list[tuple[str, Said]], left: int) -> tuple[Staleness, list[str]]:
+def crawl(pages: list[tuple[str, MainText]], left: int) -> tuple[Staleness, list[str]]:
     """Visit what is let through; the URLs visited."""
     staleness = Staleness()
     visited = []
@@ -66,7 +63,7 @@ def test_a_path_that_grows_and_a_page_that_is_not_found_are_repeats() -> None:
         for number in range(1_000)
     ]
     missing = [
-        (f"{HOST}word-{number:x}z", said(f"{own(2)} link{number % 7}", bare=own(2)))
+        (f"{HOST}word-{number:x}z", said(f"{own(2)} word {number:x}z", f"link{number % 7}"))
         for number in range(1_000)
     ]
     for pages in (growing, missing):
@@ -80,32 +77,28 @@ def test_a_suspect_is_sampled_and_comes_back_when_it_has_something_new() -> None
     let_through = [url for url in urls if staleness.verdict(url) is None]
     assert 0 < len(let_through) < 2_000
     assert let_through == [url for url in urls if staleness.verdict(url) is None]
-    assert "stale" in str(next(filter(None, map(staleness.verdict, urls))))
+    assert "nothing new at" in str(next(filter(None, map(staleness.verdict, urls))))
     for number, url in enumerate(let_through[:8]):
         staleness.observe(url, said(own(number)), 0)
     assert all(staleness.verdict(url) is None for url in urls)
 
 
 def test_evidence_grows_with_what_is_left_to_spend() -> None:
-    assert [enough("template", left) for left in (0, 600, 5_000, 10**6, None)] == [
-        12,
-        12,
-        50,
-        128,
-        128,
-    ]
-    assert enough("segment", 0) == 32
+    wanted = [enough("template", left) for left in (0, 600, 5_000, 10**6, None)]
+    assert wanted == [10, 10, 50, 128, 128]
+    assert enough("segment", 0) == 16
 
 
-def test_shapes_of_a_url() -> None:
-    shapes = shapes_of(f"{HOST}2026/11/x?page=3")
-    assert shapes.template == f"{HOST}0/0/x?page"
-    assert (shapes.path, shapes.directory) == (f"{HOST}0/0/x?*", f"{HOST}0/0/*")
-    assert (shapes.segment, shapes.host) == (f"{HOST}2026/**", HOST)
-    assert shapes_of(f"{HOST}page").levels() == [
-        ("template", f"{HOST}page"),
-        ("segment", f"{HOST}**"),
-    ]
+def test_what_a_page_only_echoes_of_its_url_is_not_its_own() -> None:
+    main = own_words(said("sorry green apple was not found"), f"{HOST}green-apple")
+    assert main.kept.tolist() == [1, 0, 0, 1, 1, 1]
+
+
+@given(st.text(), st.integers(0, 20))
+def test_a_smaller_share_is_part_of_a_larger_one(name: str, bits: int) -> None:
+    assert is_sampled(name, 0)
+    if is_sampled(name, bits + 1):
+        assert is_sampled(name, bits)
 
 
 visits = st.lists(
@@ -121,10 +114,10 @@ def test_state_and_the_log_give_the_same_staleness(drawn: list[tuple[str, int]],
         url, page = HOST + path, said(own(text, 9))
         if number == cut:
             taken_up.restore(json.loads(json.dumps(whole.state())))
-        fresh, repeats = whole.observe(url, page, 0)
-        told.told(url, fresh, repeats, 0, page)
+        finding = whole.observe(url, page, 0)
+        told.told(url, page, Finding.of(finding.noted))
         if number >= cut:
-            assert taken_up.observe(url, page, 0) == (fresh, repeats)
+            assert taken_up.observe(url, page, 0) == finding
     assert told.state() == whole.state()
     if cut < len(drawn):
         assert taken_up.state() == whole.state()

@@ -1,4 +1,5 @@
-"""Shingles: the runs of three words in a row that a page's main text has, as hashes."""
+"""Shingles: the runs of three words in a row that a page's main text has, as hashes, and sets of
+them as sorted arrays."""
 
 import cython
 import numpy as np
@@ -11,6 +12,7 @@ else:
     from sonde.kernels.text.boilerplate import Imprint
 
 MULTIPLIER = cython.declare(cython.ulonglong, byte.GOLDEN)
+AWAY = cython.declare(cython.ulonglong, 0x632BE59BD9B4E019)
 
 
 def shingled(
@@ -65,6 +67,36 @@ def digest(
     return byte.mixed(key), count
 
 
+def words_of(page: Imprint, kept: cython.const[cython.uchar][::1], found: cython.ulonglong[::1]):
+    """Write the hashes of the first words that are kept, numbers passed over, as many as there is
+    room for; how many there are."""
+    if not cython.compiled:
+        kept, found = memoryview(kept), memoryview(found)
+    word: cython.Py_ssize_t
+    count: cython.Py_ssize_t = 0
+    for word in range(page.words):
+        if count == found.shape[0]:
+            break
+        if kept[word] and not page.number[word]:
+            found[count] = page.word[word]
+            count += 1
+    return count
+
+
+def pass_over(
+    page: Imprint, kept: cython.uchar[::1], words: cython.const[cython.ulonglong][::1]
+) -> None:
+    """Keep none of these words, which are few."""
+    if not cython.compiled:
+        kept, words = memoryview(kept), memoryview(words)
+    word: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    for word in range(page.words):
+        for i in range(words.shape[0]):
+            if page.word[word] == words[i]:
+                kept[word] = 0
+
+
 def shared(one: cython.const[cython.uint][::1], other: cython.const[cython.uint][::1]):
     """How many numbers two sorted arrays of different ones have in common."""
     if not cython.compiled:
@@ -82,6 +114,110 @@ def shared(one: cython.const[cython.uint][::1], other: cython.const[cython.uint]
             at += 1
             place += 1
     return count
+
+
+def minima(shingles: cython.const[cython.ulonglong][::1], bins: cython.ulonglong[::1]):
+    """Write the least of these sorted hashes in each bin, by their first bits; an empty bin takes
+    what the next filled one has, as another hash. There must be a hash, and 2**n bins."""
+    if not cython.compiled:
+        shingles, bins = memoryview(shingles), memoryview(bins)
+    count: cython.Py_ssize_t = bins.shape[0]
+    shift: cython.int = 64
+    at: cython.Py_ssize_t = count
+    while at > 1:
+        shift -= 1
+        at >>= 1
+    if shingles.shape[0] == 0 or shift == 64 or 1 << (64 - shift) != count:
+        raise ValueError("there must be shingles, and a power of two of bins")
+    place: cython.Py_ssize_t
+    for place in range(count):
+        bins[place] = 0
+    for at in range(shingles.shape[0] - 1, -1, -1):
+        bins[cython.cast(cython.Py_ssize_t, shingles[at] >> shift)] = shingles[at] | 1
+    for at in range(2 * count - 1, -1, -1):  # twice: the last bins may be empty too
+        place = at % count
+        if bins[place] == 0 and bins[(place + 1) % count] != 0:
+            bins[place] = ((bins[(place + 1) % count] + AWAY) & byte.MASK) | 1
+
+
+def bands_of(bins: cython.const[cython.ulonglong][::1], found: cython.ulonglong[::1]) -> None:
+    """Write a hash of each of as many runs of bins as there is room for."""
+    if not cython.compiled:
+        bins, found = memoryview(bins), memoryview(found)
+    width: cython.Py_ssize_t = bins.shape[0] // found.shape[0]
+    band: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    key: cython.ulonglong
+    for band in range(found.shape[0]):
+        key = cython.cast(cython.ulonglong, band)
+        for i in range(band * width, (band + 1) * width):
+            key = byte.hashed(key, bins[i])
+        found[band] = byte.mixed(key)
+
+
+class ShingleSet:
+    """A set of shingles, by 32 bits of their hashes: what has been read in a place."""
+
+    def __init__(self, keys=()) -> None:
+        self.live = 0
+        self.make_room(1024)
+        for key in keys:
+            self.put(key)
+
+    def make_room(self, room):
+        self.room = room
+        self.keys = np.zeros(room, dtype=np.uint32)  # 0: nothing stands here
+
+    def put(self, key):
+        """Whether a hash was not known."""
+        if 4 * (self.live + 1) > 3 * self.room:
+            self.grow()
+        at: cython.Py_ssize_t = key & (self.room - 1)
+        while self.keys[at] != 0:
+            if self.keys[at] == key:
+                return False
+            at = (at + 1) & (self.room - 1)
+        self.keys[at] = key
+        self.live += 1
+        return True
+
+    def grow(self):
+        old: cython.uint[::1] = self.keys
+        at: cython.Py_ssize_t
+        self.live = 0
+        self.make_room(2 * self.room)
+        for at in range(old.shape[0]):
+            if old[at] != 0:
+                self.put(old[at])
+
+    def read(self, page: Imprint, kept: cython.const[cython.uchar][::1]):
+        """Take in the runs of three of the words that are kept, numbers passed over: how many of
+        them were new, and how many runs there are."""
+        if not cython.compiled:
+            kept = memoryview(kept)
+        word: cython.Py_ssize_t
+        runs: cython.Py_ssize_t = 0
+        count: cython.Py_ssize_t = 0
+        new: cython.Py_ssize_t = 0
+        one: cython.ulonglong = 0
+        two: cython.ulonglong = 0
+        for word in range(page.words):
+            if not kept[word] or page.number[word]:
+                continue
+            if count >= 2:
+                one = ((one * MULTIPLIER) & byte.MASK) ^ two
+                one = byte.mixed(((one * MULTIPLIER) & byte.MASK) ^ page.word[word])
+                runs += 1
+                if self.put(cython.cast(cython.uint, (one >> 32) | 1)):
+                    new += 1
+            one, two = two, page.word[word]
+            count += 1
+        return new, runs
+
+    def state(self):
+        """All of them, sorted."""
+        keys = np.asarray(self.keys)
+        return np.sort(keys[keys != 0])
 
 
 class Bands:

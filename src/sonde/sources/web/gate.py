@@ -16,10 +16,9 @@ from sonde.net.hosts import Hosts
 from sonde.net.urls import domain_of, group_of, host_of, normalise
 from sonde.protocols import LEASED, VISITED, CrawlView
 from sonde.sources.context import REACHES, SourceSettings
-from sonde.sources.web.duplicates import Duplicates
+from sonde.sources.web.content_seen import ContentSeen
 from sonde.sources.web.language import Languages
 from sonde.sources.web.rules import NOT_INCLUDED, Rules
-from sonde.sources.web.traps import TrapDetector
 
 
 class Scope:
@@ -89,8 +88,7 @@ class UrlGate:
         scope: Scope,
         rules: Rules,
         hosts: Hosts,
-        traps: TrapDetector,
-        duplicates: Duplicates,
+        seen: ContentSeen,
         languages: Languages,
         crawl: CrawlView,
         deepest: int | None,
@@ -98,8 +96,7 @@ class UrlGate:
         self.scope = scope
         self.rules = rules
         self._hosts = hosts
-        self._traps = traps
-        self._duplicates = duplicates
+        self._seen = seen
         self._languages = languages
         self._crawl = crawl
         self._deepest = deepest
@@ -113,14 +110,13 @@ class UrlGate:
                 return left_out
         elif (unlikely := self._languages.unlikely(url)) is not None:
             return unlikely
-        if not redirected and self._traps.verdict(url, group) is not None:
-            return "trap"
-        name = self._duplicates.stands_for(url)
+        name = self._seen.names.stands_for(url)
         if (redirected or name != url) and self._crawl.became(name) in (LEASED, VISITED):
             return "duplicate"
-        if redirected and self._traps.verdict(url, group) is not None:
-            return "trap"
-        return None
+        return self._trap(url, group)
+
+    def _trap(self, url: str, group: str) -> str | None:
+        return None if self._seen.verdict(url, group) is None else "trap"
 
     def refusal(self, url: str, depth: int, now: float, *, sitemap: bool = False) -> str | None:
         """Why a URL never seen before is not put on the frontier. A sitemap need not stand among
@@ -135,8 +131,8 @@ class UrlGate:
             return left_out
         if (unlikely := self._languages.unlikely(url)) is not None:
             return unlikely
-        if self._traps.verdict(url, group) is not None:
-            return "trap"
+        if (trap := self._trap(url, group)) is not None:
+            return trap
         if self._hosts.forbidden(url, group, now):
             return "robots"
         return self._hosts.exhausted(group)

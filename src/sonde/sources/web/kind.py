@@ -10,7 +10,7 @@ from sonde.errors import InputError
 from sonde.net.browsers import find_browser, unsandboxed
 from sonde.net.client_settings import client_settings
 from sonde.net.exchange import REASONS
-from sonde.net.urls import group_of, normalise
+from sonde.net.urls import group_of, meant, normalise
 from sonde.sources.context import ArchivedPage, Reading, SourceContext, SourceSettings
 from sonde.sources.kind import FETCHING, Kind, NoOptions
 from sonde.sources.web.gate import Scope
@@ -35,6 +35,7 @@ class Web(Kind[NoOptions]):
     nouns = ("page", "pages")
     heeds = FETCHING | {
         "topic",
+        "exact",
         "question",
         "tokens",
         "scorer",
@@ -54,6 +55,9 @@ class Web(Kind[NoOptions]):
         "types",
         "depth",
         "nofollow",
+        "duplicates",
+        "traps",
+        "allow",
         "login",
         "delay",
         "longest_delay",
@@ -112,7 +116,7 @@ class Web(Kind[NoOptions]):
         "robots": "the site's robots.txt forbids it",
         "robots-unreachable": "the site's robots.txt could not be fetched; sonde show says why",
         "duplicate": "the same page as another URL",
-        "trap": "URLs of this shape had stopped bringing anything new",
+        "trap": "URLs of this shape had stopped bringing anything new; --traps off or --allow",
         "nofollow": "every link to it says nofollow",
         "too-deep": "further from the seeds than was allowed",
         "crawl-delay": "its host asks for longer pauses than --longest-delay",
@@ -132,7 +136,7 @@ class Web(Kind[NoOptions]):
     def spelt(self, options: NoOptions, seed: str) -> str:
         address = normalise(seed)
         if address is None:
-            raise InputError(f"not an http or https URL: {seed!r:.200}")
+            raise InputError(f"not an http or https URL: {seed!r:.200}{meant(seed)}")
         return address
 
     def group(self, options: NoOptions, node: str) -> str:

@@ -25,7 +25,7 @@ from sonde.net.exchange import FetchOutcome, Response
 from sonde.net.urls import domain_of, group_of, host_of, normalise
 from sonde.protocols import Allowance, Keeper
 from sonde.sources.page import Page, Rendered, read_page
-from sonde.sources.web.traps import template_of
+from sonde.sources.web.url_shapes import template_of
 
 if TYPE_CHECKING:
     from sonde.net.browser import Browser, BrowserAnswer, BrowserRequest

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import astuple, replace
 
 from multidict import CIMultiDict
@@ -25,17 +24,19 @@ from sonde.net.hosts import Hosts, KeptHost
 from sonde.net.polite_fetch import Gate, PoliteFetch
 from sonde.net.retries import Retries
 from sonde.net.robots import RobotsRecord
-from sonde.net.turns import Turns
+from sonde.net.url_patterns import UrlPatterns
 from sonde.net.urls import group_of, host_of
 from sonde.protocols import Keeper, KeptPage, VisitAllowance
-from sonde.records import Failure, Link, Node, Outcome, Skip, Spend
+from sonde.records import Failure, Lease, Link, Node, Outcome, Skip, Spend
 from sonde.scorers.document import Scorer
 from sonde.scorers.scoring_process import prepared
 from sonde.sources.context import Archive, SourceContext, SourceSettings
 from sonde.sources.facts import PageFacts, PageVisit, VisitEnded
+from sonde.sources.main_text import MainText
 from sonde.sources.page import Page, plain_page, read_page
 from sonde.sources.web import pdf
-from sonde.sources.web.duplicates import Duplicates
+from sonde.sources.web.content_seen import ContentSeen
+from sonde.sources.web.copied_hosts import Newcomers
 from sonde.sources.web.feeds import Feed, is_feed, read_feed
 from sonde.sources.web.gate import Scope, UrlGate
 from sonde.sources.web.known_sites import KnownSites
@@ -44,7 +45,6 @@ from sonde.sources.web.login import LoginSession, LoginSessions, asks_to_log_in,
 from sonde.sources.web.rendering import Rendering
 from sonde.sources.web.rules import Rules
 from sonde.sources.web.sitemaps import Sitemaps
-from sonde.sources.web.traps import TrapDetector
 from sonde.sources.web.visit import VisitAssembler
 
 HTML = frozenset(("text/html", "application/xhtml+xml", ""))
@@ -101,9 +101,7 @@ class WebAccess:
     ) -> None:
         self.limits = limits
         self.archive = archive
-        self.pages = 0
         self._keeper = keeper
-        self._kept = 0  # pages in what was kept of the traps
         self._types = frozenset(media.lower() for media in settings.types)
         lookup: Lookup | None = settings.lookup
         starts = tuple(seeds)
@@ -124,15 +122,17 @@ class WebAccess:
             domain_budget=settings.domain_budget,
             longest_delay=max(float(settings.longest_delay), settings.delay),
         )
-        self.turns = Turns(self.hosts, None if settings.proxy else self.client.resolver)
+        self.turns = Newcomers(self.hosts, None if settings.proxy else self.client.resolver, starts)
         self.polite = PoliteFetch(
             self.client, self.turns, limits=limits, on_robots=self._keep_robots
         )
         self.sessions = LoginSessions(logins, self.polite)
         self.scope = Scope.of(settings, starts)
         self.rules = Rules.of(settings)
-        self.traps = TrapDetector()
-        self.duplicates = Duplicates()
+        allowed = UrlPatterns(settings.allow).fit
+        self.seen = ContentSeen(
+            keeper, starts, allowed if settings.traps == "on" else lambda url: True
+        )
         self.sites = KnownSites(keeper)
 
     def recall(self) -> None:
@@ -149,21 +149,13 @@ class WebAccess:
     def _recall_sites(self) -> None:
         """Observe the run's pages again, in the order of the log. What places had said is in what
         was kept last; of later pages it is read again from what the run has of them."""
-        kept = self._keeper.recalled("traps")
-        if kept is not None:
-            state = json.loads(zlib.decompress(kept))
-            self._kept = state["pages"]
-            self.traps.restore(state["traps"])
         self.sites.recall()
-        for page in self._keeper.pages():
-            if "feed" in page.flags.split():
-                continue
-            self.pages += 1
-            self.duplicates.visited(page.node, page.final_url, page.canonical, page.fingerprint)
-            if self.pages > self._kept:
-                again = self.sites.learn_again(page, self._archived)
-                content = None if again is None else again[0].content
-                self.traps.told(page.final_url, page.fresh, content)
+        self.seen.recall(self._main_of)
+
+    def _main_of(self, page: KeptPage) -> MainText | None:
+        """What a page of the log said, learned again."""
+        again = self.sites.learn_again(page, self._archived)
+        return None if again is None else again[1]
 
     def _archived(self, page: KeptPage) -> Page | None:
         """A page as the archive has it; ``None`` where it has not."""
@@ -204,14 +196,12 @@ class WebAccess:
         rows = self.hosts.changed()
         if rows:
             self._keeper.write("hosts", rows)
-        if self.pages >= self._kept + _KEPT_EVERY:
+        if self.seen.pages >= self.seen.kept + _KEPT_EVERY:
             self.leave()
 
     def leave(self) -> None:
         """Keep what the log does not hold: the words that places have said."""
-        state = {"pages": self.pages, "traps": self.traps.state()}
-        self._keeper.keep("traps", zlib.compress(json.dumps(state).encode(), 1))
-        self._kept = self.pages
+        self.seen.keep()
         self.sites.keep()
 
     async def close(self) -> None:
@@ -225,7 +215,7 @@ class WebAccess:
             return "scope"
         if (left_out := self.rules.refusal(url)) is not None:
             return left_out
-        return None if self.traps.verdict(url, group) is None else "trap"
+        return None if self.seen.verdict(url, group) is None else "trap"
 
     def wanted(self, media: str) -> bool:
         """Whether a body of this type should be read."""
@@ -264,8 +254,7 @@ class WebSource:
             access.scope,
             access.rules,
             access.hosts,
-            access.traps,
-            access.duplicates,
+            access.seen,
             access.languages,
             context.crawl,
             settings.depth,
@@ -282,8 +271,7 @@ class WebSource:
             self.scorer,
             context.crawl,
             self.gate,
-            access.traps,
-            access.duplicates,
+            access.seen,
             access.sites,
             access.languages,
             self.sitemaps,
@@ -305,6 +293,11 @@ class WebSource:
         if self._rendering is not None:
             self._rendering.recall()
         return ""
+
+    def allowed_now(self) -> Iterator[str]:
+        """URLs that had been left out as traps, and that are none by what the user says now."""
+        left_out = self._keeper.left_out("trap")
+        return (url for url in left_out if self.access.seen.allowed(url))
 
     def before_commit(self) -> None:
         """Hand over what changes with every request, and with every page that is scored."""
@@ -329,7 +322,13 @@ class WebSource:
 
     async def visit(self, node: Node, allowance: VisitAllowance) -> Outcome:
         """Visit a URL."""
-        url, access = str(node), self.access
+        try:
+            return await self._visit(str(node), allowance)
+        finally:
+            self.access.turns.heard(group_of(str(node)), None)
+
+    async def _visit(self, url: str, allowance: VisitAllowance) -> Outcome:
+        access = self.access
         try:
             answer = await self._fetched(url, allowance, access.sessions.of(url))
         except VisitEnded as end:
@@ -338,7 +337,7 @@ class WebSource:
             return Skip("login")
         if isinstance(answer, FetchProblem):
             access.store(answer)
-            return self._problem(url, answer)
+            return self._problem(allowance.lease, answer)
         began = time.monotonic()
         found: Page | Feed | Failure
         if answer.media_type == "application/pdf":
@@ -349,7 +348,10 @@ class WebSource:
         if self._rendering is not None and isinstance(found, Page) and answer.media_type in HTML:
             found = await self._rendering.page(allowance, answer, found)
             began = time.monotonic()
-        if isinstance(found, Page) and await prepared(self.scorer, found):
+        if isinstance(found, Page) and hasattr(self.scorer, "prepare"):
+            # It sees the main text as it is known now: others may be told before this page is.
+            seen, _ = access.sites.judge(found, learn=False)
+            await prepared(self.scorer, seen)
             began = time.monotonic()
         outcome = self._assembled(allowance, answer, found)
         took = time.monotonic() - began
@@ -365,14 +367,15 @@ class WebSource:
             return await self._asked(url, allowance, self.gate.useless)
 
         def gate(target: str, group: str, redirected: bool) -> str | None:
-            if redirected and session.is_form(target):
-                return "login"
-            return self.gate.useless(target, group, redirected)
+            return session.refusal(target) or self.gate.useless(target, group, redirected)
 
-        if session.is_form(url):
-            raise VisitEnded(Skip("login"))
-        if session.would_end(url):
-            raise VisitEnded(Skip("logout"))
+        if session.refusal(url) is not None:  # nothing is sent, and its turn goes to the next
+            return await self._asked(url, allowance, gate)
+        # The turn that was reserved is used for the form, or goes to those who are at it: whoever
+        # holds a turn and waits for somebody who waits for a turn would wait for ever.
+        group = group_of(url)
+        if session.busy or (not session.renewals and group_of(session.login.page) != group):
+            self.access.turns.give_back(group)
         await session.begin(allowance)
         renewals = session.renewals
         answer = await self._asked(url, allowance, gate)
@@ -392,10 +395,13 @@ class WebSource:
             self._crawl.clock(allowance.lease, group, seconds)
         return answer
 
-    def _problem(self, url: str, problem: FetchProblem) -> Outcome:
+    def _problem(self, lease: Lease, problem: FetchProblem) -> Outcome:
+        url = str(lease.node)
         if problem.reason == "not-allowed":
             if problem.detail == "later" and problem.hops and problem.url != url:
                 return _led_to(problem.url, problem.hops[-1].status)
+            if problem.detail == "scope" and self._crawl.number_of(problem.url) is None:
+                self._crawl.refuse(problem.url, "scope", lease.number)  # where it redirects to
             return Skip(problem.detail, retry=problem.detail in ("crawl-delay", "later"))
         if problem.reason == "budget":
             return Skip("budget", retry=True)
@@ -415,7 +421,7 @@ class WebSource:
         if isinstance(found, Page):
             outcome = self._assembler.visit(lease, depth, response, found, now)
             if isinstance(outcome, PageVisit):
-                self.access.pages += 1
+                self.access.turns.heard(group_of(str(lease.node)), self._assembler.copied)
                 facts = outcome.facts
                 assert facts is not None
                 if facts.warc is None and "noindex" not in facts.flags.split():

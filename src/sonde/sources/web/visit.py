@@ -1,8 +1,8 @@
 """Visit assembly: from a page that was read to a visit, scored, and with its links sorted.
 
-A page's worth counts once: a page that another one has already said (nearly the same words), and
-one that asks not to be indexed, score 0; their links may still be followed. A link's promise is
-its score times what its place still yields (see ``traps``).
+A page's worth counts once: a page that another one has already said (see ``twins``; unless the
+user wants it counted), and one that asks not to be indexed, score 0; their links may still be
+followed. A link's promise is its score times what its place still yields (see ``staleness``).
 """
 
 from __future__ import annotations
@@ -26,14 +26,13 @@ from sonde.sources.facts import Correction, PageFacts, PageVisit, Record
 from sonde.sources.main_text import HeldPage, MainText, pack_spans
 from sonde.sources.page import Page, PageLink, Rendered
 from sonde.sources.web.collector import Collector
-from sonde.sources.web.duplicates import Duplicates, simhash
+from sonde.sources.web.content_seen import ContentSeen
 from sonde.sources.web.feeds import Feed
 from sonde.sources.web.gate import UrlGate
 from sonde.sources.web.known_sites import KnownSites
 from sonde.sources.web.language import Languages
 from sonde.sources.web.markdown import HTML
 from sonde.sources.web.sitemaps import Sitemaps, weight, words_of
-from sonde.sources.web.traps import TrapDetector
 from sonde.url_measures import places
 
 _NO_ORDERS = Directives()
@@ -47,7 +46,7 @@ def _group_of(url: str) -> str:
 
 
 class VisitAssembler:
-    """Makes visits. What it learns on the way is in ``traps`` and ``duplicates``."""
+    """Makes visits. What it learns on the way is in ``sites`` and ``seen``."""
 
     def __init__(
         self,
@@ -55,20 +54,19 @@ class VisitAssembler:
         scorer: Scorer,
         crawl: CrawlView,
         gate: UrlGate,
-        traps: TrapDetector,
-        duplicates: Duplicates,
+        seen: ContentSeen,
         sites: KnownSites,
         languages: Languages,
         sitemaps: Sitemaps,
         archive: Archive | None,
     ) -> None:
         self.scored = False  # since the scorer's state was last handed over
+        self.copied: bool | None = None  # whether the host visited last seems to be a copy
         self._settings = settings
         self._scorer = scorer
         self._crawl = crawl
         self._gate = gate
-        self._traps = traps
-        self._duplicates = duplicates
+        self._seen = seen
         self._sites = sites
         self._languages = languages
         self._sitemaps = sitemaps
@@ -96,7 +94,7 @@ class VisitAssembler:
             return Skip("language")
         canonical = self._canonical(page)
         if canonical is not None:
-            name = self._duplicates.stands_for(canonical)
+            name = self._seen.names.stands_for(canonical)
             if self._crawl.became(name) == VISITED:
                 self._crawl.refuse(page.url, "duplicate", lease.number)
                 return Skip("duplicate")
@@ -106,8 +104,7 @@ class VisitAssembler:
         page, main = self._sites.judge(page, learn=not orders.noindex)
         beta, alphas = self._scorer.score(page)
         self.scored = True
-        mark = simhash(page.content)
-        fresh = self._traps.observe(page.url, page.content)
+        seen = twin = None
         flags = []
         if page.needs_script:
             flags.append("needs-script")
@@ -116,31 +113,35 @@ class VisitAssembler:
         if response.cut or page.cut:
             flags.append("cut")
         if orders.noindex:
-            flags.append("noindex")
+            flags.append("noindex")  # nothing of it is kept, not even to compare others with it
             beta = 0.0
-        elif self._duplicates.near.find(mark) is not None:
+        else:
+            seen = self._seen.compare(page.url, main, self._crawl.requests_left)
+            twin = seen.twin
+        if twin is not None:
             flags.append("near-duplicate")
-            beta = 0.0
-        if orders.nofollow and self._settings.nofollow:
+            if self._settings.duplicates != "score":
+                beta = 0.0
+        skipped = twin is not None and self._settings.duplicates == "skip"
+        if skipped or (orders.nofollow and self._settings.nofollow):
             page, alphas = replace(page, links=()), ()
         links = self._links(*self._offered(page, alphas), depth + 1, lease.number, now, main)
-        self._duplicates.visited(url, page.url, canonical, mark)
+        self.copied = self._seen.add(url, lease.number, page.url, canonical, seen)
         kept = not orders.noindex
-        found = self._collected(response, page) if kept else ()
-        told = None if "near-duplicate" in flags else beta
-        held = self._sites.hold(HeldPage(lease.number, url, page, told)) if kept else []
+        records = self._collected(response, page) if kept else ()
+        first = None if "near-duplicate" in flags else beta
+        held = self._sites.hold(HeldPage(lease.number, url, page, first)) if kept else []
         return PageVisit(
             score=beta,
             links=links,
-            records=self._counted(page, found) if kept else (),
-            found=found,
+            records=self._counted(page, records) if kept else (),
+            found=records,
             facts=PageFacts(
                 final_url=page.url,
                 status=response.status,
                 media_type=response.media_type,
                 language=language[:35],
                 title=page.title[:500] if kept else "",
-                fingerprint=mark,
                 digest=hashlib.sha1(response.body, usedforsecurity=False).digest(),
                 etag=response.headers.get("ETag"),
                 modified=response.headers.get("Last-Modified"),
@@ -151,7 +152,11 @@ class VisitAssembler:
                 text=page.content if kept and self._text else None,
                 warc=self._archived(response, page.rendered) if kept else None,
                 rendered=None if page.rendered is None else page.rendered.told,
-                fresh=fresh,
+                sketch=None if seen is None else seen.page.packed(),
+                twin=None if twin is None else twin.lease,
+                jaccard=None if twin is None else twin.jaccard,
+                containment=None if twin is None else twin.containment,
+                stale=None if seen is None else seen.finding.noted,
             ),
             corrections=[self._corrected(each) for each in held],
         )
@@ -261,17 +266,17 @@ class VisitAssembler:
         now: float,
         main: MainText | None = None,
     ) -> LinkColumns:
-        """The links to follow, each target once, with the sum of its promises and its words, of
-        which the last says where on the page its longest anchor stands; some are sitemaps."""
+        """The links to follow, each target once, with the sum of its promises and its words (the
+        last of these says where on the page its longest anchor stands); some are sitemaps."""
         if len(alphas) != len(page.links):
             raise ValueError(f"{len(alphas)} scores for {len(page.links)} links of {page.url}")
-        crawl, duplicates = self._crawl, self._duplicates
+        crawl, names = self._crawl, self._seen.names
         number_of, refuse = crawl.number_of, crawl.refuse
         renamed: dict[str, str] = {}
 
         def admit(url: str) -> str | None:
             """The target that a URL stands for; ``None`` where it is refused."""
-            target = duplicates.stands_for(url)
+            target = names.stands_for(url)
             if target != url:
                 renamed[url] = target
             if number_of(target) is None:
@@ -291,12 +296,12 @@ class VisitAssembler:
             page.links,
             list(alphas),
             crawl.register,
-            duplicates.aliases,
-            duplicates.variants.learned,
+            names.aliases,
+            names.variants.learned,
             admit,
             shun if self._settings.nofollow else None,
         )
-        factor_of = self._traps.factor
+        factor_of = self._seen.staleness.factor
         promises = [
             promise * factor_of(target) if promise else promise
             for target, promise in zip(targets, promises, strict=True)
