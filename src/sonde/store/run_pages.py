@@ -83,7 +83,8 @@ def content_of(run: RunReader, lease: int, reading: Reads) -> PageContent | None
     row = run.one("SELECT text, warc, main, media_type, flags FROM pages WHERE lease = ?", lease)
     if row is None:
         return None
-    return PageContent(*row, run.archived, reading)
+    text, warc, main, media_type, flags = row
+    return PageContent(text, warc, main, media_type, flags, run.archived, reading)
 
 
 def reads_of(run: RunReader) -> Reads:
