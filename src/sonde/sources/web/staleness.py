@@ -7,8 +7,8 @@ the months of a calendar differ in numbers, the facets of a shop in order. Shape
 several levels, so that a trap cannot hide by varying one of them: the template, its path whatever
 the parameters, its directory.
 
-The widest level is the first segment of the path, or the root. There a page *repeats* when it says
-nothing new among all pages of the segment, or when all words of its main text, or all that are not
+The widest level is the first segment of the path, or the root. There a page *repeats* when it is the
+first of its directory and says nothing new among all pages of the segment, or when all words of its main text, or all that are not
 in links, have stood in this order on another page of the host. A path that grows for ever shows one
 page again and again, and a page that says "not found" with status 200 differs in its links at most.
 
@@ -152,9 +152,10 @@ class Staleness:
 
     def _compared(self, url: str, main: MainText) -> tuple[bool, bool]:
         shapes, main = shapes_of(url), own_words(main, url)
+        first = shapes.place not in self._read
         fresh = widely = self._is_fresh(shapes.place, main)
         if shapes.segment != shapes.place:
-            widely = self._is_fresh(shapes.segment, main)
+            widely = self._is_fresh(shapes.segment, main) or not first
         return fresh, self._repeats(shapes.host, main) or not widely
 
     def _tally(self, shapes: Shapes, finding: Finding) -> None:
