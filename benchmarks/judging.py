@@ -6,7 +6,7 @@ FOLDER has the sites as ``SITES`` names them: documentation packages of Debian 1
 download PACKAGE`` and ``dpkg-deb -x FILE FOLDER``, or installed, where FOLDER is ``/``);
 ``schools``, the Schools Wikipedia of 2013; ``indieweb``, pages of a MediaWiki as it serves them,
 one file each; ``forum`` and ``news``, a Spirit forum and a Pelican site filled with public text.
-Sites that are not there are left out. What a site's own markup calls its main text is the truth.
+SiteTemplates that are not there are left out. What a site's own markup calls its main text is the truth.
 Pages are read in breadth-first order from the index page, as a crawl would. ``--keep FILE`` adds to
 earlier figures.
 
@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 from selectolax.lexbor import LexborHTMLParser
 
-from sonde.sources.main_text import HeldPage, MainText, Sites
+from sonde.sources.main_text import HeldPage, MainText, SiteTemplates
 from sonde.sources.page import Page, read_page
 from sonde.sources.web.staleness import Staleness
 from sonde.sources.web.twins import FEWEST, SIMILAR, Twin, Twins, printed
@@ -431,7 +431,7 @@ def measured(
     found = Figures(name, site.kind, site.chosen)
     prints: list[bytes] = []
     twins = Twins(lambda lease: prints[lease])
-    sites, staleness, traps = Sites(), Staleness(), OldTraps()
+    sites, staleness, traps = SiteTemplates(), Staleness(), OldTraps()
     vocabulary = Vocabulary()
     rows: list[Row] = []
     fingerprints: list[int] = []
