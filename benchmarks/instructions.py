@@ -59,6 +59,8 @@ def missing() -> str | None:
 def work() -> list[Callable[[], object]]:
     """Small work for every hot loop, prepared but not done."""
     import numpy as np
+    from sonde.sources.web.duplicates import simhash
+    from sonde.sources.web.traps import word_pairs
 
     from sonde import Explorer, Graph, Link, Visit, simulate
     from sonde.authority.discovery import find
@@ -71,8 +73,6 @@ def work() -> list[Callable[[], object]]:
     from sonde.seeds.selection import select
     from sonde.sources.graph import topical
     from sonde.sources.page import read_html
-    from sonde.sources.web.duplicates import simhash
-    from sonde.sources.web.traps import word_pairs
 
     graph = topical(3_000, 30_000, seed=7)
     dice = np.random.default_rng(7)

@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 from selectolax.lexbor import LexborHTMLParser
 
-from sonde.sources.main_text import HeldPage, MainText, Sites
+from sonde.sources.main_text import HeldPage, MainText, SiteTemplates
 from sonde.sources.page import Page, read_page
 from sonde.sources.web.staleness import Staleness
 from sonde.sources.web.twins import FEWEST, SIMILAR, Twin, Twins, printed
@@ -431,7 +431,7 @@ def measured(
     found = Figures(name, site.kind, site.chosen)
     prints: list[bytes] = []
     twins = Twins(lambda lease: prints[lease])
-    sites, staleness, traps = Sites(), Staleness(), OldTraps()
+    sites, staleness, traps = SiteTemplates(), Staleness(), OldTraps()
     vocabulary = Vocabulary()
     rows: list[Row] = []
     fingerprints: list[int] = []
