@@ -12,8 +12,8 @@ first of its directory and says nothing new among all pages of the segment, or w
 in links, have stood in this order on another page of the host. A path that grows for ever shows one
 page again and again, and a page that says "not found" with status 200 differs in its links at most.
 
-A shape comes under suspicion when of its last visits a tenth or less were fresh. It takes 8 visits
-of a template, 9 of a path, 10 of a directory or a segment, and not less than a hundredth of the
+A shape comes under suspicion when of its last visits a tenth or less were fresh. It takes 12 visits
+of a template, 16 of a path, 24 of a directory, 32 of a segment, and not less than a hundredth of the
 requests that are left: who has much to spend can look longer. A suspect is not walled off but
 *sampled*: with each further stale visit an eighth as many of its URLs are let through (those whose
 hash is low enough, so that a URL is not let through by asking often), and each fresh visit takes
@@ -55,7 +55,7 @@ _ECHO = 100  # bytes of a URL whose words a page may echo
 _FEWEST_BARE = 5  # words outside of links that make a text to be recognised by
 
 # How many visits make a suspect, by level: wider shapes need more evidence.
-_ENOUGH = {"template": 8, "path": 9, "directory": 10, "segment": 10}
+_ENOUGH = {"template": 12, "path": 16, "directory": 24, "segment": 32}
 _SHARE_OF_BUDGET = 100  # and one in so many of the requests that are left
 
 
