@@ -12,7 +12,8 @@ TYPES := "types=mypy" "walls=lint-imports"
 PYTEST := pytest -n 2 --dist worksteal
 
 .PHONY: demo test check fuzz torture docs wheel clean figures \
-	bench bench-web bench-seeds bench-sources bench-authority bench-build bench-import
+	bench bench-web bench-growth bench-seeds bench-sources bench-authority bench-build bench-import \
+	bench-rivals
 
 demo: $(VENV)/.installed $(VENV)/.built
 	$(BIN)/sonde demo
@@ -55,6 +56,10 @@ bench-build: $(VENV)/.ready
 bench-import: $(VENV)/.ready
 	$(BIN)/python benchmarks/startup.py -o benchmarks/results/startup.md
 
+# What the worst inputs cost each reader, by size.
+bench-growth: $(VENV)/.ready
+	$(BIN)/python benchmarks/growth.py -o benchmarks/results/growth.md
+
 bench-seeds: $(VENV)/.ready
 	$(INSTALL) '.[bench]'
 	$(BIN)/python benchmarks/seeds.py -o benchmarks/results/seeds.md
@@ -71,6 +76,11 @@ bench-web: $(VENV)/.ready
 	$(INSTALL) '.[bench]'
 	$(BIN)/python benchmarks/web.py $(PAGES) --site "$(SITE)" --pages 5000 -o benchmarks/results/$(RESULT)
 	$(BIN)/python benchmarks/readme.py
+
+# Crawlers on the same sites under the same limit. Others than Scrapy need an environment of their own:
+# make bench-rivals OTHERS=path/to/python, which has crawl4ai.
+bench-rivals: $(VENV)/.ready
+	$(BIN)/python benchmarks/rivals.py $(if $(OTHERS),--others $(OTHERS)) -o docs/results/rivals.md
 
 # Needs a file of posts: make bench-sources POSTS=posts.tsv.xz
 bench-sources: $(VENV)/.ready

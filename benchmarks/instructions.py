@@ -67,10 +67,10 @@ def work() -> list[Callable[[], object]]:
     from sonde.data.wiki.wikipages import plain
     from sonde.lab.bounds import bound
     from sonde.link_words import link_words
-    from sonde.scorers.keywords import KeywordMatcher
+    from sonde.scorers import KeywordMatcher, Topic
     from sonde.seeds.selection import select
     from sonde.sources.graph import topical
-    from sonde.sources.main_text import Sites
+    from sonde.sources.main_text import SiteTemplates
     from sonde.sources.page import plain_page, read_html
     from sonde.sources.web.staleness import Staleness
     from sonde.sources.web.twins import printed
@@ -114,15 +114,16 @@ def work() -> list[Callable[[], object]]:
         for _ in range(60)
     ).encode()
 
-    def compared(text: str) -> None:
-        sites, staleness = Sites(), Staleness()
+    def compared(text: str) -> bool:
+        sites, staleness = SiteTemplates(), Staleness()
         for number in range(12):
             page = plain_page(f"{text} {number}", f"https://example.org/{number}")
             _, main = sites.judge(page)
             printed(main)
             staleness.observe(page.url, main, None)
+        return True
 
-    matcher = KeywordMatcher(vocabulary[:8])
+    matcher = KeywordMatcher(Topic.of(", ".join(vocabulary[:8])).phrases)
     text = prose(4_000)
     return [
         *(

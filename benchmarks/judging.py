@@ -6,7 +6,7 @@ FOLDER has the sites as ``SITES`` names them: documentation packages of Debian 1
 download PACKAGE`` and ``dpkg-deb -x FILE FOLDER``, or installed, where FOLDER is ``/``);
 ``schools``, the Schools Wikipedia of 2013; ``indieweb``, pages of a MediaWiki as it serves them,
 one file each; ``forum`` and ``news``, a Spirit forum and a Pelican site filled with public text.
-Sites that are not there are left out. What a site's own markup calls its main text is the truth.
+SiteTemplates that are not there are left out. What a site's own markup calls its main text is the truth.
 Pages are read in breadth-first order from the index page, as a crawl would. ``--keep FILE`` adds to
 earlier figures.
 
@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 from selectolax.lexbor import LexborHTMLParser
 
-from sonde.sources.main_text import HeldPage, Sites
+from sonde.sources.main_text import HeldPage, SiteTemplates
 from sonde.sources.page import Page, read_page
 from sonde.sources.web.staleness import Staleness
 from sonde.sources.web.twins import FEWEST, SIMILAR, Twin, Twins, printed
@@ -431,7 +431,7 @@ def measured(
     found = Figures(name, site.kind, site.chosen)
     prints: list[bytes] = []
     twins = Twins(lambda lease: prints[lease])
-    sites, staleness, traps = Sites(), Staleness(), OldTraps()
+    sites, staleness, traps = SiteTemplates(), Staleness(), OldTraps()
     vocabulary = Vocabulary()
     rows: list[Row] = []
     fingerprints: list[int] = []
@@ -659,8 +659,8 @@ def _text_table(found: list[Figures]) -> str:
             rows.append([*row, f"{p1} / {r1}", f2, pr2, f3, pr3])
     costs = [statistics.fmean([each.microseconds for each in found]) / 1e3]
     for name in ("resiliparse", "trafilatura"):
-        got = [each.rivals[name][3] for each in found if each.rivals and name in each.rivals]
-        costs.append(statistics.fmean(got) if got else math.nan)
+        taken = [each.rivals[name][3] for each in found if each.rivals and name in each.rivals]
+        costs.append(statistics.fmean(taken) if taken else math.nan)
     return table(heads, rows) + (
         f"\n\nCPU a page beside reading its HTML, mean of these sites: {costs[0]:.2f} ms;"
         f" resiliparse, reading included, {costs[1]:.2f} ms; trafilatura {costs[2]:.1f} ms."

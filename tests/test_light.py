@@ -16,7 +16,7 @@ HEAVY = frozenset(
     {
         "numpy", "pyarrow", "scipy", "matplotlib", "networkx", "aiohttp", "asyncio", "ssl",
         "sqlite3", "rich", "selectolax", "can_ada", "fastwarc", "protego", "publicsuffixlist",
-        "ahocorasick_rs", "brotli", "zstandard", "multiprocessing", "importlib.metadata", "cython",
+        "Stemmer", "brotli", "zstandard", "multiprocessing", "importlib.metadata", "cython",
     }
 )  # fmt: skip
 """What takes time to import, or memory, or opens a door."""

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -61,7 +62,7 @@ def test_a_run_that_misses_a_table(
 ) -> None:
     folder = tmp_path / "run"
     shutil.copytree(whole_run[0], folder)
-    with sqlite3.connect(folder / DATABASE) as database:
+    with closing(sqlite3.connect(folder / DATABASE)) as database, database:
         database.execute(f"DROP TABLE {table}")
     database.close()
     for words in commands(folder, whole_run[1], tmp_path):
@@ -80,7 +81,7 @@ def test_a_run_whose_json_is_broken(
 ) -> None:
     folder = tmp_path / "run"
     shutil.copytree(whole_run[0], folder)
-    with sqlite3.connect(folder / DATABASE) as database:
+    with closing(sqlite3.connect(folder / DATABASE)) as database, database:
         database.execute(f"UPDATE {table} SET {column} = ? WHERE {column} IS NOT NULL", (broken,))
     database.close()
     for words in commands(folder, whole_run[1], tmp_path):
@@ -98,7 +99,7 @@ def test_a_run_whose_kept_state_is_broken_resumes_or_says_so(
 ) -> None:
     folder = tmp_path / "run"
     shutil.copytree(whole_run[0], folder)
-    with sqlite3.connect(folder / DATABASE) as database:
+    with closing(sqlite3.connect(folder / DATABASE)) as database, database:
         row = (10**6, f"source:{part}", state)
         database.execute("INSERT INTO snapshots VALUES (?, ?, ?)", row)
     database.close()
@@ -160,7 +161,7 @@ def test_a_crawl_without_descriptors_charges_nobody(tmp_path: Path) -> None:
         )
         assert done.returncode == 1
         assert done.stderr.strip().splitlines()[-1].startswith("sonde: the limit of 30 open files")
-        with sqlite3.connect(folder / DATABASE) as database:
+        with closing(sqlite3.connect(folder / DATABASE)) as database, database:
             reasons = database.execute("SELECT DISTINCT reason FROM leases").fetchall()
             spent = database.execute("SELECT sum(requests) FROM leases").fetchone()[0]
             failed = database.execute("SELECT sum(failures) FROM hosts").fetchone()[0]

@@ -29,7 +29,7 @@ from sonde.sources.web.url_shapes import template_of
 from sonde.store.journal import storable
 from sonde.store.run import Run
 
-POLITE: dict[str, Any] = {"topic": "tide", "delay": 0.0, "allow_private": True}
+POLITE: dict[str, Any] = {"topic": "tide", "delay": 0.0, "allow_private": True, "sitemaps": "no"}
 
 
 def crawled(crawl: Crawl, seconds: float = 60.0) -> CrawlResult:
@@ -315,7 +315,8 @@ def test_redirects_to_a_host_that_takes_its_time_hold_no_places(tmp_path: Path) 
         result = crawled(crawl)
         assert result.stop_reason == "budget"
         assert sum(path.startswith("/slow") for path in site.counts) == 10  # none was lost
-    flags = sqlite3.connect(run / "run.sqlite").execute("SELECT flags FROM pages").fetchall()
+    with closing(sqlite3.connect(run / "run.sqlite")) as database:
+        flags = database.execute("SELECT flags FROM pages").fetchall()
     assert ("redirect",) in flags
 
 

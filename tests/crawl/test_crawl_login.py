@@ -14,6 +14,8 @@ from test_crawl_visits import pages, settled
 
 from sonde.crawling import Crawl, crawl, read_config
 from sonde.errors import InputError
+from sonde.sources.web.source import WebSource
+from sonde.track.tracker import track_live
 
 PASSWORD = "hunter2-of-the-tide"
 FORM = (
@@ -145,10 +147,35 @@ def test_a_session_that_ends_is_renewed_and_charged(per_host: int) -> None:
 
 
 @pytest.mark.usefixtures("secret")
-def test_visits_at_the_same_time_renew_once() -> None:
+def test_what_is_not_asked_for_gives_its_turn_back() -> None:
+    with Site(Members()) as site:
+        running = Crawl(site.url("/0"), budget=40, login=login(site), **FAST)
+        running.run_to_end()
+        assert running.session is not None
+        source = running.session.hooks.source
+        assert isinstance(source, WebSource)
+        assert "/logout" not in site.counts
+        assert [(host.open, host.reserved) for host in source.access.hosts] == [(0, 0)]
+
+
+@pytest.mark.usefixtures("secret")
+def test_such_a_run_cannot_be_tracked(tmp_path: Path) -> None:
+    with Site(Members()) as site:
+        crawl(site.url("/0"), path=tmp_path / "run", budget=9, login=login(site), **FAST)
+        before = site.total
+        with pytest.raises(InputError, match="its crawl logs in"):
+            track_live(tmp_path / "run", duration=0.01)
+        assert site.total == before
+
+
+@pytest.mark.parametrize("per_host", [1, 2, 64])
+@pytest.mark.usefixtures("secret")
+def test_visits_at_the_same_time_renew_once(per_host: int) -> None:
     members = Members(pages=40, lasts=20)
     with Site(members) as site:
-        result = crawl(site.url("/0"), budget=200, login=login(site), concurrency=8, **FAST)
+        settings = {**FAST, "per_host": per_host, "concurrency": 8}
+        seeds = [site.url(f"/{number}") for number in range(8)]
+        result = crawl(seeds, budget=200, login=login(site), **settings)
         assert result.visits == 40
         assert len(members.sent) <= 3
         assert result.requests == site.total

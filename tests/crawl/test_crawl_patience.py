@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -77,7 +78,16 @@ def test_nobody_is_waited_for_longer_than_patience() -> None:
     assert patience.offered(["here"], waiting, 7.9, 0.1) == ()
     assert patience.offered(["here"], waiting, 8.0, 0.1) == ["here"]
     patience.asked()
-    assert patience.offered(["here"], waiting, 8.1, 0.1) == ()
+    assert patience.offered(["here"], waiting, 8.1, 0.1) == ["here"]  # it did not come
+    patience.brought("there", 1.0, 1.0)
+    assert patience.offered(["here"], waiting, 8.2, 0.1) == ()
+
+
+def test_nobody_is_waited_for_where_nobody_is_ready() -> None:
+    patience = Patience(1.0, explored(0.0, 1.0, Budget(requests=100)), Soon({"there": 0.5}))
+    patience.took(0.1)
+    assert patience.offered([], {"here": 1, "there": 1}, 7.0, 0.1) == []
+    assert patience.until() == math.inf
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -134,7 +135,7 @@ def test_a_pattern_that_never_ends_keeps_nobody_waiting(tmp_path: Path) -> None:
             **{name: value for name, value in FAST.items() if name != "topic"},
         ).run_to_end()
         assert (result.visits, result.requests, site.total) == (11, 14, 14)
-    with sqlite3.connect(run / DATABASE) as database:
+    with closing(sqlite3.connect(run / DATABASE)) as database, database:
         rows = database.execute(
             "SELECT reason, retry, requests FROM leases WHERE outcome = 'failure'"
         )
@@ -147,8 +148,8 @@ def test_a_crawl_leaves_no_process_behind(
     begun: list[ProcessScorer] = []
     begin = ProcessScorer._begin
 
-    def noted(scorer: ProcessScorer) -> None:
-        begin(scorer)
+    def noted(scorer: ProcessScorer, home: str) -> None:
+        begin(scorer, home)
         begun.append(scorer)
 
     monkeypatch.setattr(ProcessScorer, "_begin", noted)

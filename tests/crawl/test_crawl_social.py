@@ -61,9 +61,9 @@ def bytes_in(folder: Path) -> bytes:
 
 
 def occurrences(texts: list[str]) -> int:
-    from sonde.scorers import KeywordMatcher
+    from sonde.scorers import KeywordMatcher, Topic
 
-    return KeywordMatcher([TOPIC]).count(" | ".join(texts))
+    return KeywordMatcher(Topic.of(TOPIC).phrases).count(" | ".join(texts))
 
 
 def test_mastodon_by_search_within_its_windows_and_budget(

@@ -7,7 +7,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from sonde.crawling.setup import resumed_run
 from sonde.crawling.storable_outcome import UNSTORABLE, storable_outcome
 from sonde.protocols import Allowance
 from sonde.records import Failure, Link, Node, Outcome, Skip, Visit
-from sonde.sources.facts import PageFacts, PageVisit
+from sonde.sources.facts import PageFacts, PageVisit, Record
 from sonde.store.reader import DATABASE
 from sonde.whole_text import is_whole, whole
 
@@ -80,6 +80,15 @@ FACTS = st.builds(
     text=TEXTS | st.none(),
     warc=TEXTS | st.none(),
 )
+RECORDS = st.builds(
+    Record,
+    TEXTS,
+    TEXTS,
+    TEXTS,
+    TEXTS,
+    TEXTS,
+    st.dictionaries(TEXTS, TEXTS | st.none() | st.lists(TEXTS, max_size=2), max_size=2),
+)
 LINKS = st.lists(st.builds(Link, TEXTS, st.just(1.0), st.none(), TEXTS), max_size=4)
 SAID = (
     st.builds(
@@ -89,6 +98,7 @@ SAID = (
         st.lists(TEXTS | st.integers(), max_size=3).map(tuple),
         facts=FACTS,
         refused=st.lists(st.tuples(TEXTS, TEXTS), max_size=2),
+        found=st.lists(RECORDS, max_size=2),
     )
     | st.builds(Failure, TEXTS)
     | st.builds(Skip, TEXTS)
@@ -104,7 +114,7 @@ def test_every_column_that_a_source_reaches_takes_what_it_says(
     source = Said({"start": outcome})
     first = Crawl(source, seeds=["start"], path=folder, budget=4, concurrency=1).run_to_end()
     assert first.requests == len(source.asked) <= 4
-    with sqlite3.connect(folder / DATABASE) as database:
+    with closing(sqlite3.connect(folder / DATABASE)) as database, database:
         names = [name for (name,) in database.execute("SELECT url FROM nodes ORDER BY number")]
     assert len(set(names)) == len(names)
     assert set(source.asked) <= set(names)  # called alike in memory and on disk
@@ -112,6 +122,10 @@ def test_every_column_that_a_source_reaches_takes_what_it_says(
     second = Crawl.resume(folder, source=again, budget="+4").run_to_end()
     assert second.requests == first.requests + len(again.asked)
     assert not set(again.asked) & {name for name in source.asked if name != "start"}
+
+
+ROUND: dict[str, Any] = {}
+ROUND["again"] = ROUND
 
 
 @pytest.mark.parametrize(
@@ -123,6 +137,8 @@ def test_every_column_that_a_source_reaches_takes_what_it_says(
         Visit(1.0, records=(b"bytes",)),
         Visit(1.0, records=(float("nan"),)),
         PageVisit(1.0, refused=[(1, "odd")]),  # type: ignore[list-item]
+        PageVisit(1.0, found=[Record("a", "b", fields=ROUND)]),
+        PageVisit(1.0, found=[Record("a", 1)]),  # type: ignore[arg-type]
     ],
 )
 def test_what_no_run_can_keep_is_a_failure_of_that_page(tmp_path: Path, outcome: Visit) -> None:
@@ -172,7 +188,7 @@ def test_a_peer_with_half_characters_spoils_nothing(tmp_path: Path) -> None:
         first = crawl.run_to_end()
         assert (first.visits, first.stop_reason) == (1, "frontier")
         assert Crawl.resume(tmp_path / "run").run_to_end().visits == 1
-    with sqlite3.connect(tmp_path / "run" / DATABASE) as database:
+    with closing(sqlite3.connect(tmp_path / "run" / DATABASE)) as database, database:
         (title,) = database.execute("SELECT title FROM pages").fetchone()
     assert title == "\ufffdx, brest.txt"
 
@@ -193,6 +209,6 @@ def test_a_page_that_ends_every_crawl_is_passed_by(tmp_path: Path) -> None:
     source = Said({})
     result = Crawl.resume(folder, source=source, budget="+5").run_to_end()
     assert (result.stop_reason, source.asked) == ("frontier", [])
-    with sqlite3.connect(folder / DATABASE) as database:
+    with closing(sqlite3.connect(folder / DATABASE)) as database, database:
         rows = database.execute("SELECT outcome, reason, retry FROM leases ORDER BY number")
         assert rows.fetchall()[-1] == ("failure", "crashed", 0)

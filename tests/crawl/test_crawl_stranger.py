@@ -46,7 +46,7 @@ def test_a_crawl_that_fetched_nothing_says_why(
         assert "nothing was fetched: http-404 1\n" in capsys.readouterr().err
         other = [words[0], words[1], "--topic", "nowhere", *words[4:], "--allow-private"]
         assert main([*other, "-o", str(tmp_path / "other")]) == 0
-        assert "none of these pages scores" in capsys.readouterr().err
+        assert "pages has a word of the topic; frequent in them: " in capsys.readouterr().err
 
 
 def test_pages_that_bring_nothing_are_not_the_best(

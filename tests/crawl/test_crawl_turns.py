@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
 
 import pytest
 from aiohttp import web
 from crawl_sites import Site, html, prose
 
 from sonde.crawling import Crawl, CrawlResult
+from sonde.protocols import Allowance
+from sonde.records import Group, Node, Outcome, Visit
 
 LONGEST = 60.0  # seconds, for what takes one or two
 
@@ -59,3 +64,42 @@ def test_a_visit_that_waits_for_its_turn_is_finished_when_the_crawl_is_stopped()
     assert result.stop_reason == "interrupted"
     assert result.visits == 1
     assert site.total == 2
+
+
+class Dawdling:
+    """A pace that nobody is ready in for a while, and whose next time lies in the past."""
+
+    closed: Mapping[Group, str] = MappingProxyType({})
+
+    def __init__(self) -> None:
+        self.wake: Callable[[], None] = lambda: None
+        self.looked = 0
+        self.until = time.monotonic() + 0.3
+
+    def know(self, group: Group) -> None:
+        pass
+
+    def ready(self, waiting: dict[Group, int]) -> Collection[Group] | None:
+        self.looked += 1
+        return [] if time.monotonic() < self.until else None
+
+    def reserve(self, group: Group) -> None:
+        pass
+
+    def next_time(self) -> float | None:
+        return self.until - 10.0
+
+
+class Dawdler:
+    def __init__(self) -> None:
+        self.pace = Dawdling()
+
+    async def visit(self, node: Node, allowance: Allowance) -> Outcome:
+        return Visit(1.0)
+
+
+def test_a_wait_that_nothing_ends_is_no_work() -> None:
+    source = Dawdler()
+    result = Crawl(source, seeds=["a"], budget=1).run_to_end()
+    assert result.visits == 1
+    assert source.pace.looked < 1_000  # and not as often as a processor can

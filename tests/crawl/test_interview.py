@@ -151,7 +151,7 @@ def test_what_is_printed_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "contact Ana\n  predicted 1.522 by auto, rank 1 of all who are known\n" in out
     assert "named by Chi (score 2, link 2): saw\\x1b[31m red" in out
     assert main(["show", run]) == 0
-    assert "1 visits brought 2" in capsys.readouterr().out
+    assert "1 visit brought 2" in capsys.readouterr().out
     assert main(["explain", run, "Ana"]) == 0
     assert "Ana: being asked for now" in capsys.readouterr().out
 

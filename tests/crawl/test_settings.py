@@ -62,7 +62,7 @@ def sample(name: str) -> Any:
     if SETTINGS[name].duration:
         return "15m"
     if "int" in kind.split(" | "):
-        return (default or 0) + 2_000
+        return (default or 0) + 200_000
     return 2.5 if "float" in kind.split(" | ") else "words"
 
 

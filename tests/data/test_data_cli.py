@@ -59,7 +59,8 @@ def test_several_keywords(wiki: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     [
         (["mediawiki", "nowhere.xml", "--keyword", "a"], "no such file"),
         (["mediawiki", "WIKI"], "no keyword"),
-        (["mediawiki", "WIKI", "--keyword", "!"], "must begin and end with"),
+        (["mediawiki", "WIKI", "--keyword", "!"], "no letter and no digit"),
+        (["mediawiki", "WIKI", "--keyword", "a, -b"], "none excluded"),
         (["mediawiki", "WIKI", "--keyword", "a", "--namespace", "main"], "--namespace main"),
         (
             ["mediawiki", "WIKI", "--keyword", "a", "--base", "http://x"],

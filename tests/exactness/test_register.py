@@ -38,7 +38,7 @@ def test_numbers_follow_the_order_of_appearance(nodes: list[Any], asked: list[An
 
 
 def test_it_grows() -> None:
-    kept: Any = register.Register()  # type: ignore[no-untyped-call]
+    kept: Any = register.Register()
     names = [f"https://www.host-{n % 50}.example/section/{n}.html" for n in range(50_000)]
     assert kept.number_all(names) == list(range(50_000))
     assert kept.number_all(reversed(names)) == list(range(49_999, -1, -1))

@@ -20,6 +20,7 @@ READERS = (
     "tests/sources/test_words.py",
     "tests/data",
     "tests/scorers/test_keywords.py",
+    "tests/scorers/test_topics.py",
     "tests/store/test_store_warc.py",
 )
 

@@ -291,7 +291,7 @@ def test_odd_requests_are_answered_with_a_reason(tmp_path: Path) -> None:
         (b"x\n", "not-json"),
         (b"{}\n", "not-sonde"),
         (line_of({"ask": "files"}), "unknown request"),
-        (line_of({"ask": "relevance", "topic": "..."}), "a keyword must begin"),
+        (line_of({"ask": "relevance", "topic": "..."}), "topic: '...' has no letter"),
         (line_of({"ask": "relevance"}), "a topic is a text"),
         (line_of({**spread, "estimator": "oracle"}), "the oracle needs"),
         (line_of({**spread, "estimator": "nope"}), "unknown estimator"),

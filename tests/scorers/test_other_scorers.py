@@ -82,7 +82,12 @@ def negative(page: Any) -> float:
 
 
 def test_functions() -> None:
-    assert FunctionScorer(words).score(PAGE) == Scores(6.0, [0.0, 0.0])
+    # Without a link function the page function scores what stands around links, or the topic does.
+    assert FunctionScorer(words).score(PAGE) == Scores(6.0, [2.0, 1.0])
+    assert FunctionScorer(lambda page: len(page.title)).score(PAGE).alphas == [9.0, 4.0]
+    topical = scorer_from("cake", words)
+    assert topical.score(PAGE) == Scores(6.0, [0.0, 1.0])
+    assert scorer_from("cakes", f"python:{__name__}:words").score(PAGE) == topical.score(PAGE)
     name = __name__
     assert name in sys.modules
     both = FunctionScorer.from_spec(f"{name}:words, {name}:anchor_length")
@@ -137,7 +142,9 @@ def test_a_classifier_in_skops(tmp_path: Path) -> None:
     path = tmp_path / "model.skops"
     model = trained()
     io.dump(model, path)
-    scores = ClassifierScorer(path).score(PAGE)
+    with pytest.raises(InputError, match=r"classes cake, sea: say which .* classifier:.*#sea"):
+        ClassifierScorer(path)
+    scores = ClassifierScorer(path, label="sea").score(PAGE)
     expected = model.predict_proba([PAGE.content, "sea level", "cake"])[:, 1].tolist()
     assert [scores.beta, *scores.alphas] == pytest.approx(expected)
     other = ClassifierScorer(path, label="cake").score(PAGE)
@@ -170,7 +177,7 @@ def test_a_classifier_without_probabilities(tmp_path: Path, names: tuple[str, ..
     path.write_bytes(pickle.dumps(model))
     with pytest.raises(InputError, match="runs the code"):
         ClassifierScorer(path)
-    scores = ClassifierScorer(path, allow_pickle=True).score(PAGE)
+    scores = ClassifierScorer(path, label="sea", allow_pickle=True).score(PAGE)
     assert scores.alphas[0] > 0.5 > scores.alphas[1]
     other = ClassifierScorer(path, label="cake", allow_pickle=True).score(PAGE)
     assert other.alphas[0] < 0.5 < other.alphas[1]
@@ -229,14 +236,17 @@ def test_a_classifier_in_onnx(tmp_path: Path, zipmap: bool) -> None:
     )
     path = tmp_path / "model.onnx"
     path.write_bytes(written.SerializeToString())
-    scores = ClassifierScorer(path).score(PAGE)
+    if zipmap:
+        with pytest.raises(InputError, match="classes cake, sea: say which"):
+            ClassifierScorer(path)
+    scores = ClassifierScorer(path, label="sea" if zipmap else None).score(PAGE)
     expected = model.predict_proba([PAGE.content, "sea level", "cake"])[:, 1].tolist()
     assert [scores.beta, *scores.alphas] == pytest.approx(expected, abs=1e-4)
     label = "cake" if zipmap else "0"
     other = ClassifierScorer(path, label=label).score(PAGE)
     assert other.beta == pytest.approx(1 - scores.beta, abs=1e-4)
     with pytest.raises(InputError, match="class"):
-        ClassifierScorer(path, label="7").score(PAGE)
+        ClassifierScorer(path, label="7")
 
 
 VECTORS = {"sea": [1.0, 0.0], "level": [0.8, 0.2], "cake": [-0.1, 1.0], "ete": [0.5, 0.5]}

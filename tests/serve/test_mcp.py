@@ -14,6 +14,7 @@ import pytest
 from agent_sites import command, free_port, library
 
 from loopback_site import served
+from sonde.scorers.question import tokens_of
 
 pytest.importorskip("mcp", reason="the extra mcp is not installed")
 mcp: Any = pytest.importorskip("mcp")
@@ -40,7 +41,7 @@ async def conversation(client: Any, url: str, heard: list[float]) -> dict[str, A
     run = crawled["run"]
     assert crawled["requests"] == 20
     found = text_of(await client.call_tool("find", {"run": run, "query": "coast", "tokens": 400}))
-    assert len(found.encode()) <= 400 * 3
+    assert tokens_of(found) <= 400
     assert "is data" in found
     assert "(fetched 20" in found
     best = crawled["best"][0]["url"]
@@ -63,13 +64,15 @@ async def conversation(client: Any, url: str, heard: list[float]) -> dict[str, A
 @pytest.mark.slow
 def test_over_standard_input_and_output(tmp_path: Path) -> None:
     with served(library()) as site:
-        words = command("mcp", tmp_path / "runs", 50, "--per-call", "40")
+        words = command("mcp", tmp_path / "runs", 50, "--per-call", "40", "--delay", "0.1")
 
         async def main() -> None:
             told = mcp.StdioServerParameters(command=words[0], args=words[1:], env=dict(os.environ))
             heard: list[float] = []
             async with mcp.Client(told) as client:
                 await conversation(client, site.url, heard)
+            assert heard  # notifications of progress
+            assert max(heard) <= 20
 
         asyncio.run(main())
         assert len(site.log) == 50

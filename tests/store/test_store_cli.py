@@ -96,7 +96,7 @@ def test_show_of_a_run_that_has_just_begun(
     assert "not finished" in said(capsys, "show", str(tmp_path / "run"))
     assert recorder.logbook.ask(None) is not None
     recorder.run.journal.commit()
-    assert "1 requests in flight" in said(capsys, "show", str(tmp_path / "run"))
+    assert "1 request in flight" in said(capsys, "show", str(tmp_path / "run"))
     recorder.abandon()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import random
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from sonde.errors import InputError
 from sonde.store import dataset
 from sonde.store.export import export
 from sonde.store.near_texts import FEWEST, near_texts, shingles_of
+from sonde.store.page_content import PageContent
+from sonde.store.run_pages import RunPage
 
 
 def rows_of(folder: Path) -> list[dict[str, Any]]:
@@ -86,6 +89,18 @@ def test_a_run_without_texts(tmp_path: Path) -> None:
     (written,) = export(tmp_path / "run", dataset=tmp_path / "out")
     assert written.rows == 0
     assert list(written.left_out.values()) == [5]
+
+
+def test_the_language_is_declared_or_detected() -> None:
+    made = dataset.Dataset()
+    said = "Le marégraphe mesure la hauteur de la mer au-dessus d'un repère, jour et nuit."
+    for language, told in (("", "fr"), ("pt-br", "pt-br")):
+        content = PageContent(said, None, None, "text/html", "", None, lambda *_: None)
+        moment = datetime(2026, 1, 2, tzinfo=UTC)
+        values = (1, "n", "http://a.example/", "T", 1.0, 1.0, None, 0, 200, "text/html", language)
+        page = RunPage(*values, "", moment, "", content)
+        assert dataset._row(page, made)["language"] == told
+    assert dict(made.languages) == {"fr": 1, "pt": 1}
 
 
 def test_what_cannot_be_meant(folder: Path, tmp_path: Path) -> None:

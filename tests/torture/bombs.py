@@ -82,6 +82,11 @@ def links(count: int, form: str) -> bytes:
     return "".join(form.format(number) for number in range(count)).encode()
 
 
+def words(size: int) -> bytes:
+    """Words, no two of them alike."""
+    return b" ".join(b"w%x" % number for number in range(size // 7))
+
+
 def pages() -> dict[str, bytes | Callable[[], Parts]]:
     """What the bomb's page may be."""
     html = b"<!doctype html><title>bomb</title>"
@@ -124,6 +129,10 @@ def pages() -> dict[str, bytes | Callable[[], Parts]]:
         "a host of its own on every link": whole(
             html + links(3000, "<a href='http://h{0}.bomb.example/'>tide gauge</a>")
         ),
+        "10 MB of words": whole(b"<p>" + words(10 * MEGABYTE)),
+        "10 MB of plain words": whole(words(10 * MEGABYTE), "text/plain"),
+        "10 MB of the topic": whole(b"<p>" + b"tide gauge " * 900_000),
+        "10 MB of links": whole(links(120_000, "<p>word{0} <a href=/p/{0}/tide-gauge>tide</a> ")),
         "one attribute of 2 MB": whole(b"<a href='" + b"x" * many + b"'>tide</a>"),
         "100,000 attributes": whole(b"<a " + b"b=1 " * 100_000 + b">tide</a>"),
         "a title of 2 MB": whole(b"<title>" + b"tide " * (many // 5)),
@@ -297,6 +306,7 @@ def _crawled(urls: list[str], folder: str, budget: int, answer: Any) -> None:
         delay=0.0,
         scope="host",
         allow_private=True,
+        sitemaps="no",
         contact="torture@localhost",
         timeout=4.0,
         retries=0,

@@ -8,6 +8,7 @@ import random
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 from crawl_sites import Site, tree
@@ -28,7 +29,7 @@ def heard(event):
     said.append(getattr(event, "lease", 0))
 try:
     Crawl(sys.argv[1], path=sys.argv[2], topic="tide gauge", budget=400, delay=0, per_host=16,
-          allow_private=True, contact="torture@localhost", pages=sys.argv[4] == "1",
+          allow_private=True, sitemaps="no", contact="torture@localhost", pages=sys.argv[4] == "1",
           on_event=heard).run_to_end()
 except SondeError as error:
     end = str(error)
@@ -59,7 +60,7 @@ def disks(folder: Path, most: int) -> Part:
             elif (run / DATABASE).exists():
                 said, end = json.loads(done.stdout)
                 before = site.total
-                with sqlite3.connect(run / DATABASE) as database:
+                with closing(sqlite3.connect(run / DATABASE)) as database, database:
                     leases = dict(database.execute("SELECT number, outcome FROM leases"))
                 database.close()
                 if any(leases.get(lease) is None for lease in said):

@@ -32,7 +32,8 @@ def work_of(process: int) -> float:
 
 def one_signal(site: Site, run: Path, number: int, wait: float) -> float | str:
     """Seconds of work until a signal was answered; words where it was not."""
-    polite = ["--topic", "tide", "--delay", "0", "--allow-private", "--budget", "100000"]
+    polite = ["--topic", "tide", "--delay", "0", "--allow-private", "--sitemaps", "no"]
+    polite += ["--budget", "100000"]
     with subprocess.Popen(
         [sys.executable, "-m", "sonde", "crawl", site.url("/"), *polite, "-o", str(run)],
         stderr=subprocess.PIPE,

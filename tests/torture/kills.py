@@ -14,7 +14,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -108,7 +108,7 @@ def broken_in(folder: Path, served: Served, said: list[list[str]], budget: int) 
     errors = [line for line in said if line[0] == "error"]
     if errors:
         return f"a resume failed: {errors[0]}"
-    with sqlite3.connect(folder / DATABASE) as database:
+    with closing(sqlite3.connect(folder / DATABASE)) as database, database:
         settled = dict(database.execute("SELECT number, outcome FROM leases"))
         (spent,) = database.execute("SELECT coalesce(sum(requests), 0) FROM leases").fetchone()
         (twice,) = database.execute(
@@ -158,7 +158,7 @@ def one_crawl(
         what = broken_in(run, served, said, BUDGET)
         what = what or ("" if said[-1][0] == "stopped" else f"it did not end: {said[-1]}")
         part.check(not what, f"{name}, {places} places, at the end: {what}")
-    with sqlite3.connect(run / DATABASE) as database:
+    with closing(sqlite3.connect(run / DATABASE)) as database, database:
         (lost,) = database.execute(
             "SELECT coalesce(sum(requests), 0) FROM leases WHERE outcome = 'interrupt'"
         ).fetchone()

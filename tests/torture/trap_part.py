@@ -35,6 +35,7 @@ def traps(folder: Path, budget: int, only: int | None = None) -> Part:
                 per_host=4,
                 scope="web",
                 allow_private=True,
+                sitemaps="no",
                 pages=False,
                 contact="torture@localhost",
             ).run_to_end()

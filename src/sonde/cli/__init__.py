@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
@@ -47,14 +48,35 @@ COMMANDS = {
 }
 """What there is, and what ``sonde --help`` says of it without importing any of it."""
 
+_CHOICE = re.compile(r"invalid choice: '([^']*)' \(choose from (.*)\)")
 _BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
+    """Says what is wrong in one line, and what was meant."""
 
     def error(self, message: str) -> NoReturn:
+        if choice := _CHOICE.search(message):
+            known = [word.strip(" '") for word in choice[2].split(",")]
+            message += _meant(choice[1], known)
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As always, but what nobody knows is an error of the command that it was said to."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            option = unknown[0].partition("=")[0]
+            known = [name for name in self._option_string_actions if name.startswith("--")]
+            hint = _meant(option, known) if option.startswith("-") else ""
+            self.error(f"unknown argument {unknown[0]!r:.200}{hint}")
+        return found, unknown
+
+
+def _meant(word: str, known: Iterable[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, list(known), 1)
+    return f": did you mean {near[0]}?" if near else ""
 
 
 def told_by(docstring: str | None) -> dict[str, Any]:

@@ -53,6 +53,11 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:,.3f}"
 
 
+def counted(count: int, one: str, several: str = "") -> str:
+    """So many of something: 1 request, 2,000 requests."""
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
 def amount(size: float) -> str:
     """Bytes as a person reads them."""
     for unit in ("B", "kB", "MB", "GB"):

@@ -13,7 +13,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from sonde.cli._print import harmless
+from sonde.cli._print import counted, harmless
 from sonde.crawling import Progress, Settled, Stopped
 
 if TYPE_CHECKING:  # what came of a run is shown without what makes one
@@ -21,11 +21,14 @@ if TYPE_CHECKING:  # what came of a run is shown without what makes one
 
 _LINE_EVERY = 5.0
 _SHOWN = 5
+_LONGEST = 500  # characters of a hint
 _ECHOED = 6  # columns for what the terminal echoes while somebody presses Ctrl-C
 
 
 class JsonDisplay:
     """One JSON object a line on standard output."""
+
+    hinted = False
 
     def heard(self, event: Settled | Stopped) -> None:
         print(json.dumps(event.as_json(), default=str), flush=True)
@@ -34,6 +37,9 @@ class JsonDisplay:
         progress = crawl.progress()
         if progress is not None:
             print(json.dumps(progress.as_json()), flush=True)
+        if not self.hinted and (hint := crawl.hint()):
+            self.hinted = True
+            print(json.dumps({"event": "hint", "text": hint}), flush=True)
 
     def close(self) -> None:
         """Nothing is held open."""
@@ -43,6 +49,7 @@ class LineDisplay:
     """Plain lines on standard error, for a log."""
 
     def __init__(self) -> None:
+        self.hinted = False
         self._last = time.monotonic()
 
     def heard(self, event: Settled | Stopped) -> None:
@@ -55,6 +62,9 @@ class LineDisplay:
             self._last = now
             line = "; ".join(f"{name} {value}" for name, value in _facts(crawl, progress).items())
             print(line, file=sys.stderr, flush=True)
+        if not self.hinted and (hint := crawl.hint()):
+            self.hinted = True
+            print(harmless(hint, _LONGEST), file=sys.stderr, flush=True)
 
     def close(self) -> None:
         """Nothing is held open."""
@@ -68,6 +78,7 @@ class LiveDisplay:
     """
 
     def __init__(self, console: Console) -> None:
+        self.hinted = False
         self._live = Live(console=console, refresh_per_second=4, transient=True, auto_refresh=False)
         self._live.start()
 
@@ -88,6 +99,9 @@ class LiveDisplay:
                 Text(harmless(page.title, 50)),
                 Text(harmless(str(page.node), 80), style="dim"),
             )
+        if not self.hinted and (hint := crawl.hint()):
+            self.hinted = True
+            self._live.console.print(Text(harmless(hint, _LONGEST)))
         width = max(1, self._live.console.width - _ECHOED)
         self._live.update(Constrain(Group(grid, best), width), refresh=True)
 
@@ -116,11 +130,13 @@ def nouns_of(crawl: Crawl) -> tuple[str, str]:
 def _facts(crawl: Crawl, progress: Progress) -> dict[str, str]:
     nouns = nouns_of(crawl)
     stopping = crawl.driver is not None and bool(crawl.driver.stopping)
-    budget = "" if progress.budget is None else f" of {progress.budget:,}"
+    spent = counted(progress.requests, "request")
+    if progress.budget is not None:
+        spent = f"{progress.requests:,} of {counted(progress.budget, 'request')}"
     eta = "" if progress.eta is None or stopping else f", {duration(progress.eta)} to go"
     hosts = {"hosts": f"{progress.hosts:,}"} if nouns[0] == "page" else {}
     return {
-        "budget": f"{progress.requests:,}{budget} requests{eta}",
+        "budget": f"{spent}{eta}",
         nouns[1]: f"{progress.visits:,}, {progress.pages_per_second:.1f} a second",
         "harvest": f"{progress.harvest:.3f} a request, lately {progress.recent:.3f}",
         "frontier": f"{progress.frontier:,}",

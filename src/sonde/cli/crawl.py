@@ -26,7 +26,7 @@ from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any
 
-from sonde.cli._print import harmless
+from sonde.cli._print import counted, harmless
 from sonde.cli._progress import Display, display_for, duration
 from sonde.cli._signals import heeding_signals
 from sonde.crawling import STOPS, Crawl, CrawlResult, Settings, read_config
@@ -34,13 +34,13 @@ from sonde.crawling.crawler import new_loop
 from sonde.crawling.settings import SETTINGS, Setting
 from sonde.crawling.setup import CrawlRequest
 from sonde.errors import InputError
-from sonde.sources.kind import Kind
+from sonde.net.urls import host_of
 from sonde.sources.kinds import chosen, kind_named
 from sonde.sources.options import as_data, texts_to_data
 from sonde.sources.web.url_shapes import shapes_of
 from sonde.store import summary
+from sonde.store.answer import written
 from sonde.store.atomic import new_file
-from sonde.store.passages import written
 from sonde.store.reader import DATABASE, RunReader
 
 _TICK = 0.25
@@ -91,13 +91,20 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
                 "--stop-when-harvest-below",
                 nargs="+",
                 metavar=("X", "over N"),
-                help="end when a request brings less than X on average: X over N requests",
+                help="end when a request brings less than X on average, over the last N"
+                " requests (default: 200)",
             )
 
 
 def _spelling(setting: Field[Any], declared: Setting) -> dict[str, Any]:
     """How the option of a setting is read."""
-    told: dict[str, Any] = {"help": declared.help}
+    said = declared.help or ""
+    if setting.default not in (None, ()) and not isinstance(setting.default, bool):
+        default = setting.default
+        said += (
+            f" (default: {default:g})" if isinstance(default, float) else f" (default: {default})"
+        )
+    told: dict[str, Any] = {"help": said}
     if isinstance(setting.default, bool):
         action = "store_false" if setting.default else "store_true"
         return told | {"action": action, "default": None}
@@ -171,7 +178,7 @@ def _drive(crawl: Crawl, display: Display, folder: str, *, as_json: bool) -> int
         _print_best(result, session is not None and len(session.settings.languages) > 1)
     if crawl.session is not None and crawl.session.settings.question is not None:
         _write_passages(result, Path(folder))
-    return _say_end(result, folder, None if crawl.session is None else crawl.session.request.kind)
+    return _say_end(crawl, result, folder)
 
 
 async def _watched(crawl: Crawl, display: Display) -> CrawlResult:
@@ -284,27 +291,33 @@ def _write_passages(result: CrawlResult, folder: Path) -> None:
     )
 
 
-def _say_end(result: CrawlResult, folder: str, kind: Kind[Any] | None) -> int:
+def _say_end(crawl: Crawl, result: CrawlResult, folder: str) -> int:
     """Say what came, and how to go on; the exit status."""
+    kind = None if crawl.session is None else crawl.session.request.kind
     nouns = ("page", "pages") if kind is None else kind.nouns
     words = STOPS.get(result.stop_reason, result.stop_reason)
     _say(
-        f"{result.visits:,} {nouns[result.visits != 1]} for {result.requests:,} requests,"
+        f"{counted(result.visits, *nouns)} for {counted(result.requests, 'request')},"
         f" value {result.total:.2f}: {words}"
     )
     if not result.visits:
         _say_why(Path(folder), {} if kind is None else kind.reasons)
     elif not result.total:
-        _say_why_none_scores(Path(folder), nouns[1])
+        _say_why_none_scores(Path(folder), nouns[1], crawl.hint(1))
     _say_needs(Path(folder))
+    status = 0 if result.visits else 1
     if result.stop_reason != "frontier":
         more = " --budget +N" if result.stop_reason == "budget" else ""
         _say(f"to go on: sonde crawl {shlex.quote(folder)} --resume{more}")
+    if result.stop_reason == "harvest" and crawl.session is not None:
+        told = crawl.session.settings
+        _say(
+            f"it ends again when the next {told.harvest_over:,} requests bring less than"
+            f" {told.harvest_below:g} on average; with --stop-when-harvest-below 0 it does not"
+        )
     if kind is not None and "traps" in kind.heeds:
         _say_left_out(Path(folder))
-    if result.stop_reason == "frontier":
-        return 0 if result.visits else 1
-    return 130 if result.stop_reason in ("interrupted", "cut") else 0
+    return 130 if result.stop_reason in ("interrupted", "cut") else status
 
 
 def _say_left_out(folder: Path) -> None:
@@ -328,7 +341,7 @@ def _say_needs(folder: Path) -> None:
     with RunReader(folder) as reader:
         count = summary.flags(reader).get("needs-script", 0)
     if count:
-        pages = "1 page needs" if count == 1 else f"{count:,} pages need"
+        pages = counted(count, "page needs", "pages need")
         _say(f"{pages} a browser: --render auto (sonde doctor says which there is)")
 
 
@@ -336,10 +349,21 @@ def _say_why(folder: Path, meanings: Mapping[str, str]) -> None:
     """Why a crawl has nothing to show."""
     with RunReader(folder) as reader:
         reasons = {row.reason: row.leases for row in summary.reasons(reader) if row.reason}
+        missed = summary.unvisited(reader, _SHOWN)
         closed = summary.unreachable(reader)
     if reasons:
         met = ", ".join(f"{reason} {count:,}" for reason, count in reasons.items())
         _say(f"nothing was fetched: {harmless(met)}")
+    for each in missed:
+        if each.redirect is not None:
+            why = (
+                f"redirects to {harmless(each.redirect)}, which is out of scope: start there, or"
+                f" add --host {harmless(host_of(each.redirect))}"
+            )
+        else:
+            meaning = meanings.get(each.reason, "")
+            why = f"{harmless(each.reason)}{', ' + meaning if meaning else ''}"
+        _say(f"{harmless(each.url, 300)}: {why}")
     for origin, why in list(closed.items())[:_SHOWN]:
         meaning = f", {meanings[why]}" if why in meanings else ""
         _say(f"robots.txt of {harmless(origin)} could not be fetched: {harmless(why)}{meaning}")
@@ -348,7 +372,7 @@ def _say_why(folder: Path, meanings: Mapping[str, str]) -> None:
             _say(hint)
 
 
-def _say_why_none_scores(folder: Path, several: str) -> None:
+def _say_why_none_scores(folder: Path, several: str, hint: str) -> None:
     """A page that asks not to be indexed scores nothing, whatever the topic."""
     with RunReader(folder) as reader:
         unindexed, visits = summary.flags(reader).get("noindex", 0), summary.totals(reader).visits
@@ -357,7 +381,8 @@ def _say_why_none_scores(folder: Path, several: str) -> None:
         _say(f"{unindexed:,} of {visits:,} {several} {ask} not to be indexed, and score nothing")
     if unindexed < visits:
         other = "others" if unindexed else several
-        _say(f"none of these {other} scores: does the topic say it in their words?")
+        doubt = f"none of these {other} scores: does the topic say it in their words?"
+        _say(harmless(hint, 500) or doubt)
 
 
 def _say(line: str) -> None:

@@ -20,7 +20,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from sonde.cli._print import harmless
+from sonde.cli._print import counted, harmless
 from sonde.crawling import CrawlResult, crawl
 from sonde.figures import harvest_chart
 
@@ -120,7 +120,7 @@ def run(args: argparse.Namespace) -> int:
         "contact": "demo@localhost",
         "pages": False,
     }
-    print(f"topic: {args.topic}; budget: {args.budget} requests", file=sys.stderr)
+    print(f"topic: {args.topic}; budget: {counted(args.budget, 'request')}", file=sys.stderr)
     with documentation() as root:
         start = f"{root}/socket.html"
         found = crawl(start, path=folder / "run", **settings)
@@ -135,7 +135,7 @@ def _print(found: CrawlResult, plain: CrawlResult, folder: Path) -> None:
         print(f"{page['score']:6.2f}  {harmless(page['title'], 40):40}  {harmless(page['node'])}")
     share = found.total / plain.total if plain.total else float("inf")
     print(
-        f"\n{found.total:.1f} for {found.requests} requests; breadth first brought"
+        f"\n{found.total:.1f} for {counted(found.requests, 'request')}; breadth first brought"
         f" {plain.total:.1f} for {plain.requests}: {share:.2f} times as much"
     )
     print(f"the run is in {folder / 'run'}: sonde show {shlex.quote(str(folder / 'run'))}")

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from sonde.cli._print import amount, harmless, number, print_table
+from sonde.cli._print import amount, counted, harmless, number, print_table
 from sonde.cli._progress import fact, label
 from sonde.crawling.progress import STOPS
 from sonde.crawling.retelling import request_limit
@@ -91,9 +91,13 @@ def _print(
         meaning = f"stopped: {meaning}"
     print(f"{reader.folder}: {meaning}")
     limit = request_limit(reader)
+    units = units_of(reader)
+    spent = counted(totals.requests, *units)
+    if limit is not None:
+        spent = f"{totals.requests:,} of {counted(limit, *units)}"
+    received = f" and {amount(totals.bytes)}" if totals.bytes else ""
     print(
-        f"{totals.visits:,} visits brought {number(totals.value)} for {totals.requests:,}"
-        f"{'' if limit is None else f' of {limit:,}'} requests and {amount(totals.bytes)}"
+        f"{counted(totals.visits, 'visit')} brought {number(totals.value)} for {spent}{received}"
         f"{_span(totals)}"
     )
     print(
@@ -104,7 +108,7 @@ def _print(
     if facts:
         print(", ".join(f"{label(name)} {fact(value)}" for name, value in facts.items()))
     if totals.in_flight:
-        print(f"{totals.in_flight:,} requests in flight")
+        print(f"{counted(totals.in_flight, *units)} in flight")
     _print_harvest(reader)
     merit = summary.merit(reader, threshold)
     if merit is not None:
@@ -125,16 +129,16 @@ def _print(
             ],
         )
     print("\nspend")
+    fetched = units[0] == "request"  # and not asked by a person: then there are bytes and times
     print_table(
-        ("outcome", "reason", ">times", ">requests", ">received", ">seconds"),
+        ("outcome", "reason", ">times", f">{units[1]}", *(">received", ">seconds")[: 2 * fetched]),
         [
             (
                 row.outcome,
                 row.reason or "-",
                 f"{row.leases:,}",
                 f"{row.requests:,}",
-                amount(row.bytes),
-                f"{row.seconds:,.1f}",
+                *(amount(row.bytes), f"{row.seconds:,.1f}")[: 2 * fetched],
             )
             for row in summary.reasons(reader)
         ],
@@ -153,6 +157,13 @@ def nouns_of(reader: RunReader) -> tuple[str, str]:
     """What the nodes of the run are called, one and several."""
     config = reader.meta("config") or {}
     one, several = config.get("kind", {}).get("nouns", ("page", "pages"))
+    return harmless(one, 40), harmless(several, 40)
+
+
+def units_of(reader: RunReader) -> tuple[str, str]:
+    """What the budget of the run counts, one and several."""
+    config = reader.meta("config") or {}
+    one, several = config.get("kind", {}).get("units", ("request", "requests"))
     return harmless(one, 40), harmless(several, 40)
 
 
@@ -200,7 +211,8 @@ def _print_harvest(reader: RunReader) -> None:
     middle = curve[len(curve) // 2]
     late = last.requests - middle.requests
     recent = f", {(last.value - middle.value) / late:.3f} in the second half" if late else ""
-    print(f"harvest {''.join(heights)} {last.value / last.requests:.3f} a request{recent}")
+    unit = units_of(reader)[0]
+    print(f"harvest {''.join(heights)} {last.value / last.requests:.3f} a {unit}{recent}")
 
 
 def _print_ranks(reader: RunReader) -> None:
@@ -209,9 +221,10 @@ def _print_ranks(reader: RunReader) -> None:
         return
     beyond = f", {ranks.beyond:,} beyond {summary.RANKED}" if ranks.beyond else ""
     mean = "" if ranks.mean is None else f", rank {ranks.mean:.1f} on average{beyond}"
+    polite = (reader.meta("config") or {}).get("kind", {}).get("grouped", True)
     print(
-        f"politeness: {ranks.first / ranks.picks:.0%} of {ranks.picks:,} picks were the best of"
-        f" all{mean}"
+        f"{'politeness' if polite else 'order'}: {ranks.first / ranks.picks:.0%} of"
+        f" {ranks.picks:,} picks were the best of all{mean}"
     )
 
 

@@ -21,7 +21,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from sonde.authority.tracking import RECRAWLS
-from sonde.cli._print import harmless, print_table
+from sonde.cli._print import counted, harmless, print_table
 from sonde.cli._progress import duration
 from sonde.cli._signals import heeding_signals
 from sonde.crawling.crawler import new_loop
@@ -96,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
     with asyncio.Runner(loop_factory=new_loop) as runner:
         reason = runner.run(_watched(tracker))
     words = STOPS.get(reason, reason)
-    print(f"{tracker.requests:,} requests so far: {words}", file=sys.stderr)
+    print(f"{counted(tracker.requests, 'request')} so far: {words}", file=sys.stderr)
     return 130 if reason in ("interrupted", "cut") else 0
 
 
@@ -136,7 +136,7 @@ class _Lines:
         if now - self._last >= _LINE_EVERY:
             self._last = now
             print(
-                f"{self._visits:,} visits, {self._unchanged:,} unchanged; last:"
+                f"{counted(self._visits, 'visit')}, {self._unchanged:,} unchanged; last:"
                 f" {harmless(event.url, 80)} ({event.why}, {event.outcome})",
                 file=sys.stderr,
                 flush=True,
@@ -155,11 +155,12 @@ def _print_status(tracked: TrackedRun, *, as_json: bool) -> None:
         f" {plan['recrawl']}, {plan['per_hour']:,} requests an hour: {stop}"
     )
     print(
-        f"{status.requests:,} requests for {status.visits:,} visits, {status.unchanged:,} of them"
-        f" unchanged; {status.requests_last_hour:,} requests in the last hour"
+        f"{counted(status.requests, 'request')} for {counted(status.visits, 'visit')},"
+        f" {status.unchanged:,} of them unchanged;"
+        f" {counted(status.requests_last_hour, 'request')} in the last hour"
     )
     states = ", ".join(f"{count:,} {state}" for state, count in sorted(status.states.items()))
-    print(f"{status.known:,} pages known: {states}")
+    print(f"{counted(status.known, 'page')} known: {states}")
     print(f"{status.links:,} links seen, {status.links_in_window:,} of them within the window")
     outcomes = ", ".join(f"{harmless(name)} {count:,}" for name, count in status.outcomes.items())
     print(f"outcomes: {outcomes}")

@@ -24,6 +24,7 @@ from sonde.crawling.settings import CrawlSettings, ResumeSettings
 from sonde.crawling.setup import Session, new_run, resumed_run
 from sonde.errors import InputError, StoreError
 from sonde.protocols import Source
+from sonde.scorers.silence import EARLY, Silence
 
 _NEW_OBJECTS = 20_000
 """Between two looks for garbage: a page makes thousands of small objects that all die with it, and
@@ -108,6 +109,21 @@ class Crawl:
             return None
         hosts = len(self.session.logbook.waiting)
         return self.driver.meter.progress(hosts, self.session.hooks.facts())
+
+    def hint(self, least: int = EARLY) -> str:
+        """What somebody should know early: that none of the pages so far, at least so many, has a
+        word of the topic, and which words they have. Empty where that is not so."""
+        session = self.session
+        silence = None if session is None else getattr(session.request.scorer, "silence", None)
+        if session is None or not isinstance(silence, Silence) or session.logbook.explorer.total:
+            return ""
+        if silence.broken or silence.documents < least or not (words := silence.frequent()):
+            return ""
+        count, nouns = silence.documents, session.request.kind.nouns
+        return (
+            f"none of {count:,} {nouns[count != 1]} has a word of the topic;"
+            f" frequent in them: {', '.join(words)}"
+        )
 
     # -- running -------------------------------------------------------------------------------
 

@@ -36,6 +36,7 @@ _GROUPED = 0.0005  # seconds a commit waits for company, for each visit in fligh
 _LONGEST_GROUPED = 0.02
 _TIME_CHARGED = 0.25  # seconds between two bookings of time
 _LOOK_AGAIN = 1.0
+_LEAST_WAIT = 0.001  # where nothing can be done, to look again at once would be work for nothing
 
 FEW = 2
 """Places to begin with after an unclean end."""
@@ -280,11 +281,12 @@ class Driver:
             soonest = self.pace.next_time()
             if soonest is not None:
                 until = min(until, soonest)
-            until = min(until, max(now, self.patience.until()))
+            if self.patience.until() > now:
+                until = min(until, self.patience.until())
         left = self.logbook.driver.account.left("seconds")
         until = min(until, self._charged + left)
         try:
-            async with asyncio.timeout(max(0.0, until - now)):
+            async with asyncio.timeout(max(_LEAST_WAIT, until - now)):
                 await self._wake.wait()
         except TimeoutError:
             pass

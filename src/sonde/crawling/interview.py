@@ -56,6 +56,7 @@ class People(Kind[NoOptions]):
     name = "people"
     summary = "people, or whatever a program cannot fetch: sonde ask, sonde tell"
     nouns = ("person", "people")
+    units = ("question", "questions")
 
     def settled(self, options: NoOptions) -> NoOptions:
         raise InputError("people are not crawled: sonde ask RUN --seeds NAME,... begins a run")
@@ -98,7 +99,7 @@ class Interview:
         if not starts:
             raise InputError("nobody to begin with: name at least one seed")
         explorer = explorer_of(told, grouped=False)
-        kind = {"grouped": False, "nouns": list(People.nouns)}
+        kind = {"grouped": False, "nouns": list(People.nouns), "units": list(People.units)}
         made = {"source": People.name, "options": {}, "seeds": starts, "kind": kind}
         run = Run.create(path, told.as_data() | made)
         try:

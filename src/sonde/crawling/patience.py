@@ -4,8 +4,8 @@ A crawl under a budget of requests pays for every request, and not for waiting. 
 node that is ready is expected to bring little, and a better one waits for its host's turn, the two
 are weighed by their value a second: what is ready brings its value within the time that a request
 takes (all in all, pauses included), what is not brings its own within that time and the wait.
-Nobody is waited for longer than the user's patience, and nothing is waited for where time is
-scarcer than requests.
+Nobody is waited for longer than the user's patience, nor again who did not come then, until it
+brings something; and nothing is waited for where time is scarcer than requests.
 
 An estimator may expect much of nodes whose host has never kept a promise: their links look like all
 others. So what each group was expected to bring is kept beside what it brought. A *poor* group is
@@ -59,6 +59,8 @@ class Patience:
         self._groups: dict[Group, GroupRecord] = {}
         self._all = GroupRecord()
         self._poor: set[Group] = set()
+        self._awaited: set[Group] = set()  # by the present wait
+        self._vain: set[Group] = set()  # those that did not come
 
     # -- what it learns from -------------------------------------------------------------------
 
@@ -74,6 +76,7 @@ class Patience:
 
     def brought(self, group: Group, expected: float | None, gain: float) -> None:
         """A node of a group was expected to bring so much, and has brought so much."""
+        self._vain.discard(group)
         if expected is not None:
             self._learn(group, 1, max(expected, 0.0), gain)
 
@@ -98,6 +101,7 @@ class Patience:
     def asked(self) -> None:
         """Somebody was asked after all."""
         self._since = None
+        self._awaited.clear()
 
     def until(self) -> float:
         """When the present wait is over, on the monotonic clock."""
@@ -115,7 +119,10 @@ class Patience:
         """Those of the groups that are ready (``None`` for all) which should be asked now: none of
         them, to wait. ``waiting`` has the nodes that wait by group; ``pace`` is how many seconds a
         request takes at present."""
-        if not self._weighs(now, pace) or (ready is None and not self._poor):
+        if now >= self.until():  # who was waited for did not come, and may never come
+            self._vain.update(self._awaited)
+            return ready
+        if not self._weighs(pace) or not (self._poor if ready is None else ready):
             return ready
         groups = [group for group, count in waiting.items() if count] if ready is None else ready
         fine = [group for group in groups if group not in self._poor]
@@ -132,9 +139,9 @@ class Patience:
             return ready
         return fine
 
-    def _weighs(self, now: float, pace: float) -> bool:
+    def _weighs(self, pace: float) -> bool:
         """Whether there is anything to weigh: requests are what is scarce."""
-        if self._soon is None or not self._longest or not self._visits or now >= self.until():
+        if self._soon is None or not self._longest or not self._visits:
             return False
         account = self._driver.account
         if account.budget.requests is None or self._driver.seeds_wait:
@@ -159,9 +166,12 @@ class Patience:
         soon = {
             group: wait
             for group, wait in self._soon(waiting, self._longest).items()
-            if group not in self._poor
+            if group not in self._poor and group not in self._vain
         }
         if not soon:
             return False
         there, group = self._driver.expected(soon)
-        return there > here and there * seconds > here * (soon[group] + seconds)
+        if there > here and there * seconds > here * (soon[group] + seconds):
+            self._awaited.add(group)
+            return True
+        return False

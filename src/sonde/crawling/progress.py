@@ -201,6 +201,12 @@ class ProgressMeter:
             return None
         return max(0.0, self._recent_gain) / self._recent_requests
 
+    def begin_harvest(self) -> None:
+        """Look only at what comes from here on, when the recent harvest is judged."""
+        self._recent.clear()
+        self._recent_requests = 0
+        self._recent_gain = 0.0
+
     def _forget(self, now: float) -> None:
         while self._times and now - self._times[0][0] > _RATE_OVER:
             self._times.popleft()
@@ -233,6 +239,8 @@ class ProgressMeter:
     def hear(self, entry: Entry) -> None:
         """Take in what the log says of a lease that was settled."""
         lease, outcome = entry.lease, entry.outcome
+        if entry.kind == "harvest":
+            self.begin_harvest()
         if lease is not None and entry.kind == "correct":
             self.correct(lease.number, entry.data["score"])
         if lease is None or outcome is None:

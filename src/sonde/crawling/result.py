@@ -16,7 +16,7 @@ from sonde.explorer import Explorer
 from sonde.sources.facts import Record
 from sonde.sources.kinds import kind_named
 from sonde.store import summary
-from sonde.store.passages import Answer, answer
+from sonde.store.answer import Answer, answer
 from sonde.store.reader import MemoryRun, RunReader
 from sonde.store.run import Run
 from sonde.store.run_pages import RunPage, run_pages

@@ -36,7 +36,10 @@ from sonde.sources.context import DUPLICATES, REACHES, RECORD_KINDS, SITEMAPS
 from sonde.sources.options import as_data, read_options, text_of_file
 
 HEAD = 32_768
-"""The longest line of a response head; a whole head may have eight times that."""
+"""The longest line of a response head."""
+
+HEADS = 8
+"""A whole head may have so many times that."""
 
 KEY = "~/.config/sonde/pseudonyms.key"
 """Where the key of pseudonyms is, unless somebody says otherwise."""
@@ -102,7 +105,10 @@ _MEDIA = (r"[A-Za-z0-9_.+-]+/[A-Za-z0-9_.+-]+", "text/html")
 class Settings:
     """All that a crawl can be told. Times are seconds or texts such as ``15m``."""
 
-    topic: str | None = _setting(None, _BRING, "phrases separated by commas")
+    topic: str | None = _setting(
+        None, _BRING, 'phrases with commas between: tide gauge, "sea level", corout*, tide^2, -jazz'
+    )
+    exact: bool = _setting(False, _BRING, "count the topic's words only as they stand")
     question: str | None = _setting(
         None,
         _BRING,
@@ -113,7 +119,12 @@ class Settings:
         20_000, _BRING, "with --question: of all passages", "N", changeable=True, least=100
     )
     scorer: str | Scorer | Callable[[Any], Any] | None = _setting(
-        None, _BRING, "keywords, bm25, regex:PATTERN, ...", "SPEC", objects=True
+        None,
+        _BRING,
+        "what scores pages: keywords, bm25, regex:PATTERN, classifier:PATH, embedding:PATH,"
+        " python:MODULE:FUNCTION (default: keywords)",
+        "SPEC",
+        objects=True,
     )
     scorer_seconds: float | str = _setting(
         SECONDS,
@@ -127,19 +138,19 @@ class Settings:
     )
     allow_pickle: bool = _setting(False, _BRING, "load a classifier from a pickle: runs its code")
     estimator: str | Estimator | CustomEstimator = _setting(
-        DEFAULT, _BRING, "what predicts", "SPEC", **_OBJECT
+        DEFAULT, _BRING, "what predicts the worth of links", "SPEC", **_OBJECT
     )
     strategy: str | Strategy = _setting(
-        "greedy", _BRING, "greedy, or altered:q,zeta", "SPEC", **_OBJECT
+        "greedy", _BRING, "what to visit of it: greedy, or altered:q,zeta", "SPEC", **_OBJECT
     )
     objective: str | Objective = _setting(
-        "sum", _BRING, "sum, count or distinct", "NAME", **_OBJECT
+        "sum", _BRING, "what scores add up to: sum, count or distinct", "NAME", **_OBJECT
     )
-    seed: int = _setting(0, _BRING, "of the dice", "N", **_ENGINE)
+    seed: int = _setting(0, _BRING, "the seed of the dice", "N", **_ENGINE)
 
     budget: int | None = _setting(None, _COST, "requests; +N on resume for N more", "N", **_ENGINE)
     bytes: int | None = _setting(None, _COST, "bytes received", "N", **_ENGINE)
-    seconds: float | str | None = _setting(None, _COST, "such as 90s or 2h", "T", **_TIME)
+    seconds: float | str | None = _setting(None, _COST, "time, such as 90s or 2h", "T", **_TIME)
     cost: float | None = _setting(None, _COST, flag=None, **_ENGINE)
     requests: int | None = _setting(None, _COST, "a rate plan: K requests a host", "K", **_ENGINE)
     per: float | str | None = _setting(None, _COST, "... in each window, such as 15m", "D", **_TIME)
@@ -151,8 +162,10 @@ class Settings:
         None, _COST, "requests to one registrable domain", "N", least=1
     )
     # Both by one option, --stop-when-harvest-below.
-    harvest_below: float | None = _setting(None, _COST, flag=None, least=0, **_ENGINE)
-    harvest_over: int = _setting(200, _COST, flag=None, least=1, **_ENGINE)
+    harvest_below: float | None = _setting(
+        None, _COST, flag=None, changeable=True, least=0, **_ENGINE
+    )
+    harvest_over: int = _setting(200, _COST, flag=None, changeable=True, least=1, **_ENGINE)
 
     scope: str = _setting(
         "domain", _WHERE, "what seeds span, where no host is named", choices=REACHES
@@ -181,7 +194,12 @@ class Settings:
         (), _WHERE, "of pages", "CODE", flag="--language", spelt="language", form=_LANGUAGE
     )
     types: tuple[str, ...] = _setting(
-        (), _WHERE, "of bodies that are read", "MIME", flag="--type", form=_MEDIA
+        (),
+        _WHERE,
+        "a media type to read, and no other that is not named",
+        "MIME",
+        flag="--type",
+        form=_MEDIA,
     )
     depth: int | None = _setting(None, _WHERE, "links from a seed at most", "N", least=0)
     nofollow: bool = _setting(
@@ -205,9 +223,16 @@ class Settings:
         (), _WHERE, "URLs that are no trap, whatever they bring", "PATTERN", changeable=True
     )
 
-    delay: float = _setting(1.0, _HOW, "between requests to a host", "S", changeable=True, least=0)
+    delay: float = _setting(
+        1.0, _HOW, "seconds between requests to a host", "S", changeable=True, least=0
+    )
     longest_delay: float | str = _setting(
-        60.0, _HOW, "hosts that ask for more are put off", "T", changeable=True, duration=True
+        60.0,
+        _HOW,
+        "seconds; hosts that ask for longer pauses are put off",
+        "T",
+        changeable=True,
+        duration=True,
     )
     patience: float | str = _setting(
         5.0,
@@ -222,25 +247,31 @@ class Settings:
         32, _HOW, "requests in flight at most", "N", changeable=True, least=1, **_ENGINE
     )
     per_host: int = _setting(1, _HOW, "connections to one host", "N", changeable=True, least=1)
-    retries: int = _setting(2, _HOW, "of what failed and may pass", "N", least=0, **_CLIENT)
-    redirects: int = _setting(5, _HOW, "to follow at most", "N", fetching=True, least=0)
-    timeout: float = _setting(60.0, _HOW, "of one fetch", "S", least=0.001, **_CLIENT)
-    max_size: int = _setting(10_000_000, _HOW, "of one page", "BYTES", fetching=True, least=1_024)
+    retries: int = _setting(
+        2, _HOW, "how often to try again what failed and may pass", "N", least=0, **_CLIENT
+    )
+    redirects: int = _setting(5, _HOW, "redirects to follow at most", "N", fetching=True, least=0)
+    timeout: float = _setting(
+        60.0, _HOW, "seconds that one fetch may take", "S", least=0.001, **_CLIENT
+    )
+    max_size: int = _setting(
+        10_000_000, _HOW, "bytes of one page at most", "BYTES", fetching=True, least=1_024
+    )
     contact: str | None = _setting(
         None, _HOW, "a URL or an e-mail address for servers", "WHO", **_CLIENT
     )
     user_agent: str | None = _setting(None, _HOW, "instead of sonde's own", "TEXT", **_CLIENT)
     headers: tuple[str, ...] = _setting(
-        (), _HOW, "to send", "[HOST ]NAME: VALUE", flag="--header", **_CLIENT
+        (), _HOW, "a header to send", "[HOST ]NAME: VALUE", flag="--header", **_CLIENT
     )
     cookies: tuple[str, ...] = _setting(
-        (), _HOW, "to send", "HOST NAME=SECRET", flag="--cookie", **_CLIENT
+        (), _HOW, "a cookie to send", "HOST NAME=SECRET", flag="--cookie", **_CLIENT
     )
     login: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = _setting(
         None, _HOW, flag=None, changeable=True
     )
-    auth: tuple[str, ...] = _setting((), _HOW, "a login", "HOST USER:SECRET", **_CLIENT)
-    proxy: str | None = _setting(None, _HOW, "to fetch through", "URL", **_CLIENT)
+    auth: tuple[str, ...] = _setting((), _HOW, "a login at one host", "HOST USER:SECRET", **_CLIENT)
+    proxy: str | None = _setting(None, _HOW, "a proxy to fetch through", "URL", **_CLIENT)
     ca_file: str | None = _setting(
         None, _HOW, "certificates to trust beside the system's", "FILE", **_CLIENT
     )
@@ -302,6 +333,11 @@ class Settings:
             if declared.choices is not None and value not in declared.choices:
                 known = ", ".join(declared.choices)
                 raise InputError(f"unknown {name} {value!r} (one of: {known})")
+        if self.bytes is not None and 0 < self.bytes < self.most_received:
+            raise InputError(
+                f"bytes must be {self.most_received:,} or more, which one page may take, not"
+                f" {self.bytes:,}"
+            )
         plan = (self.requests, self.per, self.duration)
         if any(part is not None for part in plan) and None in plan:
             raise InputError("a rate plan needs all of requests, per and for")
@@ -363,10 +399,20 @@ class Settings:
             total=self.timeout,
             connect=min(10.0, self.timeout),
             first_byte=min(20.0, self.timeout),
-            head=HEAD,
+            head=self.head_limit,
             body=self.size_limit,
             redirects=self.redirects,
         )
+
+    @property
+    def head_limit(self) -> int:
+        """The longest line of a response head; shorter under a small budget in bytes."""
+        return HEAD if self.bytes is None else min(HEAD, max(self.bytes // 80, HEAD // 4))
+
+    @property
+    def most_received(self) -> int:
+        """What one request may bring at most: so much is held for it."""
+        return self.size_limit + HEADS * self.head_limit
 
     @property
     def size_limit(self) -> int:
@@ -391,6 +437,8 @@ class ResumeSettings(TypedDict, total=False):
     estimator: str | Estimator | CustomEstimator
     strategy: str | Strategy
     objective: str | Objective
+    harvest_below: float | None
+    harvest_over: int
     traps: str
     allow: Sequence[str]
     delay: float
@@ -420,6 +468,7 @@ class CrawlSettings(ResumeSettings, total=False):
     """What a call may say for a new crawl: every setting, a budget also as a ``Budget``."""
 
     topic: str | None
+    exact: bool
     question: str | None
     allow_pickle: bool
     seed: int
@@ -432,8 +481,6 @@ class CrawlSettings(ResumeSettings, total=False):
     duration: float | str | None
     host_budget: int | None
     domain_budget: int | None
-    harvest_below: float | None
-    harvest_over: int
     scope: str
     hosts: Sequence[str]
     domains: Sequence[str]

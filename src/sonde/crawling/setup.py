@@ -15,7 +15,6 @@ from sonde.crawling.progress import ProgressMeter, Settled
 from sonde.crawling.retelling import explorer_of
 from sonde.crawling.saturation import Saturation
 from sonde.crawling.settings import (
-    HEAD,
     SETTINGS,
     Settings,
     for_question,
@@ -87,6 +86,7 @@ class CrawlRequest:
             scorer = scorer_from(
                 settings.topic,
                 settings.scorer,
+                exact=settings.exact,
                 allow_pickle=settings.allow_pickle,
                 seconds=float(settings.scorer_seconds),
             )
@@ -111,7 +111,11 @@ class CrawlRequest:
             "source": self.kind.name,
             "options": as_data(self.options),
             "seeds": [self.called(seed) for seed in self.seeds],
-            "kind": {"grouped": self.kind.grouped, "nouns": list(self.kind.nouns)},
+            "kind": {
+                "grouped": self.kind.grouped,
+                "nouns": list(self.kind.nouns),
+                "units": list(self.kind.units),
+            },
         }
 
     def session(self, run: Run) -> Session:
@@ -119,7 +123,7 @@ class CrawlRequest:
         settings = self.settings
         hold = Spend(requests=1)
         if settings.bytes is not None:
-            hold = Spend(requests=1, bytes=settings.size_limit + 8 * HEAD)
+            hold = Spend(requests=1, bytes=settings.most_received)
         explorer = explorer_of(settings, grouped=self.kind.grouped)
         logbook = Logbook(explorer, run, hold)
         keeper: Keeper = RunKeeper(run, self.kind.tables)
@@ -256,6 +260,10 @@ def new_run(
     request = requested(source, seeds, options, settings)
     if request.settings.pseudonymise is not None:
         make_key(request.settings.pseudonymise)
+    return _begun(request, path)
+
+
+def _begun(request: CrawlRequest, path: str | Path | None) -> Session:
     run = Run.create(path, request.config())
     try:
         session = request.session(run)
@@ -274,19 +282,32 @@ def resumed_run(
     budget: int | str | Budget | None,
     settings: Mapping[str, Any],
 ) -> Session:
-    """Open a run and bring everything to where its log ends."""
+    """Open a run and bring everything to where its log ends. One that ended without a visit and
+    has nothing left to try begins anew: what kept it from its seeds may have changed."""
     run = Run.open(path)
     try:
-        session = _request_of(run, path, source, options, settings).session(run)
+        request = _request_of(run, path, source, options, settings)
+        if run.vain and run.meta("stop") == "frontier":
+            return _begun_anew(request, run, budget)
+        session = request.session(run)
         explorer = session.logbook.explorer
         session.settle_interrupted(session.logbook.catch_up())
         if not explorer.driver.known:  # killed before the first commit
             session.add_seeds()
         if budget is not None or run.meta("stop") == "saturated":
-            limit = explorer.driver.account.budget
-            session.logbook.raise_budget(limit if budget is None else raised(limit, budget))
+            account = explorer.driver.account
+            limit = account.budget if budget is None else raised(account.budget, budget)
+            if limit.requests is not None and limit.requests < account.spent.requests:
+                raise InputError(
+                    f"{path}: {account.spent.requests:,} requests are spent, more than a budget of"
+                    f" {limit.requests:,}: +N is N more"
+                )
+            session.logbook.raise_budget(limit)
             if session.saturation is not None:  # whoever resumes wants more; the log says so
                 session.saturation.look_again()
+        if run.meta("stop") == "harvest":  # else it would end again with the next request
+            run.journal.log("harvest")
+            session.meter.begin_harvest()
         session.notice = "; ".join(filter(None, (session.notice, session.hooks.recall())))
         session.take_up(session.hooks.allowed_now())
         run.journal.meta("stop", None)
@@ -301,6 +322,22 @@ def resumed_run(
     except BaseException:
         run.close()
         raise
+
+
+def _begun_anew(request: CrawlRequest, run: Run, budget: int | str | Budget | None) -> Session:
+    """A new run in the place of one that came to nothing, with what is left of its budget."""
+    limit = request.settings.limits
+    if budget is not None:
+        limit = raised(limit, budget)
+    if limit.requests is not None:
+        left = max(0, limit.requests - run.requests)
+        request = replace(request, settings=replace(request.settings, budget=left))
+    run.close()
+    assert run.path is not None
+    session = _begun(request, run.path)
+    anew = f"{run.path}: nothing had been fetched, so it begins anew"
+    session.notice = "; ".join(filter(None, (anew, session.notice)))
+    return session
 
 
 def _request_of(

@@ -7,13 +7,14 @@ be stored at all is a failure of that node, not of the run.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
 from sonde.records import Failure, Link, LinkColumns, Outcome, Visit
-from sonde.sources.facts import PageFacts, PageVisit
+from sonde.sources.facts import PageFacts, PageVisit, Record
 from sonde.store.journal import storable
 from sonde.whole_text import whole
 
@@ -40,9 +41,11 @@ def storable_outcome(outcome: Outcome) -> Outcome:
         if isinstance(outcome, PageVisit):
             if outcome.facts is not None:
                 changed["facts"] = _facts(outcome.facts)
+            if outcome.found:
+                changed["found"] = [_found(record) for record in outcome.found]
             if outcome.refused:
                 changed["refused"] = [(_text(node), _text(why)) for node, why in outcome.refused]
-    except TypeError:
+    except (TypeError, ValueError, RecursionError):
         return Failure(UNSTORABLE, spent=outcome.spent)
     return replace(outcome, **changed) if changed else outcome
 
@@ -95,6 +98,16 @@ def _record(record: Hashable) -> Hashable:
     if isinstance(record, float) and math.isfinite(record):
         return record
     raise TypeError
+
+
+def _found(record: Record) -> Record:
+    """A record whose texts are whole, and whose fields can be written."""
+    json.dumps(dict(record.fields), default=str)  # or they cannot
+    texts = (record.id, record.source, record.url, record.title, record.text)
+    if _ascii(texts):
+        return record
+    named, source, url, title, text = map(_text, texts)
+    return replace(record, id=named, source=source, url=url, title=title, text=text)
 
 
 def _facts(facts: PageFacts) -> PageFacts:

@@ -1,7 +1,8 @@
 """Keywords, counted as the live crawl counts them: in a text, and in the windows around its links.
 
 A *topic* is what one ``--keyword`` says: a phrase, or several with commas between. Each becomes a
-graph of its own, but all are looked for in one search of the text.
+graph of its own, but all are looked for in one search of the text. Words count as they stand,
+without their inflections, as in the papers.
 """
 
 from __future__ import annotations
@@ -14,9 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sonde.errors import InputError
-from sonde.scorers import KeywordMatcher, log_count
+from sonde.scorers import KeywordMatcher, Topic, log_count
 from sonde.scorers.document import within
-from sonde.scorers.keywords import phrases_of
 
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -31,12 +31,13 @@ class Topics:
         if not keywords:
             raise InputError("no keyword: give at least one, as in --keyword jazz")
         self.keywords = tuple(keywords)
-        matchers = [KeywordMatcher(phrases_of(keyword)) for keyword in keywords]
-        self._matcher = KeywordMatcher([p for each in matchers for p in each.phrases])
+        topics = [_counted(keyword) for keyword in keywords]
+        phrases = {phrase.key: phrase for each in topics for phrase in each.phrases}
+        self._matcher = KeywordMatcher(phrases.values())
         # The topics that each phrase belongs to: there may be several.
         self._topics = [
-            [topic for topic, each in enumerate(matchers) if phrase in each.folded]
-            for phrase in self._matcher.folded
+            [topic for topic, each in enumerate(topics) if key in {p.key for p in each.phrases}]
+            for key in phrases
         ]
 
     def __len__(self) -> int:
@@ -96,6 +97,16 @@ class Topics:
             for topic in self._topics[phrase]:
                 sums[topic] += 1
         return sums
+
+
+def _counted(keyword: str) -> Topic:
+    """A topic whose phrases are counted, as they stand."""
+    topic = Topic.of(keyword, exact=True)
+    if any(phrase.excluded or phrase.weight != 1.0 for phrase in topic.phrases):
+        raise InputError(
+            f"the keywords of a data set are counted, none excluded or weighed: {keyword!r:.200}"
+        )
+    return topic
 
 
 def f_of(counts: npt.ArrayLike) -> Floats:

@@ -28,6 +28,9 @@ _MAX_RAW = 4 * MAX_URL  # an href may shrink (dot segments, tabs), but not by th
 
 _STRIPPED = "".join(map(chr, range(0x21)))  # C0 controls and space, which WHATWG strips
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+# A host with a path, as people write it where a browser takes it.
+_HOST = re.compile(r"(?:[\w-]+(?:\.[\w-]+)+|localhost)(:\d+)?(?:[/?].*)?")
+_LOCAL = re.compile(r"localhost|[\d.]+(?:[:/]|$)")
 _MAYBE_SESSION = re.compile(r"sess|sid=|cfid=|cftoken=|zenid=", re.IGNORECASE)
 _SESSION = re.compile(
     r"""(?P<lead>[?&;])
@@ -101,6 +104,15 @@ def _without_session(href: str) -> str:
 def group_of(url: str) -> str:
     """Host and port of a normalised URL: the group that shares a politeness delay."""
     return url.split("/", 3)[2]
+
+
+def meant(text: str) -> str:
+    """What to say of a text that is no URL, but would be one with a scheme in front of it."""
+    host = _HOST.fullmatch(text)
+    if host is None:
+        return ""
+    scheme = "http" if host[1] or _LOCAL.match(text) else "https"
+    return f" (did you mean {scheme}://{text:.200}?)"
 
 
 def host_of(url: str) -> str:

@@ -11,7 +11,9 @@ from pathlib import Path
 
 from sonde.errors import InputError
 from sonde.scorers.folding import fold
-from sonde.scorers.keywords import KeywordMatcher, log_count, phrases_of
+from sonde.scorers.keyword_matcher import KeywordMatcher
+from sonde.scorers.keywords import log_count
+from sonde.scorers.topic import Topic
 from sonde.sources.peers.messages import LONGEST
 
 MOST_FILES = 10_000
@@ -108,9 +110,12 @@ class SharedFolder:
         return {word: counts[word] for word in best}
 
     def holding(self, topic: str) -> Holding:
-        """What the files say of a topic: log_count(occurrences in all of them), and which ones."""
-        matcher = KeywordMatcher(phrases_of(topic))
-        found = [(len(matcher.spans(file.text)), file) for file in self._files]
+        """What the files say of a topic: log_count(occurrences in all of them), and which ones.
+
+        Words count as they stand: peers agree on what a file is worth, whatever its language.
+        """
+        matcher = KeywordMatcher(Topic.of(topic, exact=True).phrases)
+        found = [(matcher.worth(matcher.spans(file.text)), file) for file in self._files]
         found = [(count, file) for count, file in found if count]
         found.sort(key=lambda one: (-one[0], one[1].name))
         return Holding(
@@ -123,9 +128,9 @@ class SharedFolder:
 def promise(profile: dict[str, int], topic: str) -> float:
     """What a profile promises for a topic: log_count(occurrences), where a phrase counts as its
     rarest word."""
-    count = 0
-    for phrase in phrases_of(topic):
-        words = _WORD.findall(fold(phrase))
+    count = 0.0
+    for phrase in Topic.of(topic, exact=True).wanted:
+        words = _WORD.findall(fold(phrase.spelt))
         if words:
-            count += min(profile.get(word, 0) for word in words)
+            count += phrase.weight * min(profile.get(word, 0) for word in words)
     return log_count(count)

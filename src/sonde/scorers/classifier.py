@@ -20,6 +20,7 @@ from typing import Any
 from sonde.errors import InputError
 from sonde.scorers.document import Document, Scores, texts_of
 
+_PLAIN = (["0", "1"], ["false", "true"], ["-1", "1"])
 _PICKLES = frozenset((".pkl", ".pickle", ".joblib"))
 
 Probabilities = Callable[[list[str]], list[float]]
@@ -27,7 +28,8 @@ Probabilities = Callable[[list[str]], list[float]]
 
 
 class ClassifierScorer:
-    """Scores by a model on disk. ``label`` is the wanted class; the last one by default."""
+    """Scores by a model on disk. ``label`` is the wanted class; it need not be said where the
+    classes are 0 and 1, or false and true."""
 
     def __init__(
         self, path: str | Path, *, label: str | None = None, allow_pickle: bool = False
@@ -143,22 +145,30 @@ def _onnx(path: Path, label: str | None) -> Probabilities:
             names = list(result[0])
             wanted = names[_column([str(name) for name in names], label, path)]
             return [float(row[wanted]) for row in result]
-        column = -1 if label is None else _column_number(label, result.shape[1], path)
+        column = _column_number(label, result.shape[1], path)
         return [float(row[column]) for row in result]
 
+    probabilities([""])  # says what is wrong with the label
     return probabilities
 
 
 def _column(classes: Sequence[str], label: str | None, path: Path) -> int:
     if label is None:
-        return len(classes) - 1
+        if [name.lower() for name in classes] in _PLAIN:
+            return 1
+        raise InputError(
+            f"{path} has the classes {', '.join(classes):.200}: say which is wanted, as in"
+            f" classifier:{path}#{classes[-1]}"
+        )
     if label not in classes:
         raise InputError(f"{path} has no class {label!r}, only {', '.join(classes)}")
     return classes.index(label)
 
 
-def _column_number(label: str, width: int, path: Path) -> int:
+def _column_number(label: str | None, width: int, path: Path) -> int:
     """An ONNX model without class names has numbered columns."""
+    if label is None:
+        return _column([str(number) for number in range(width)], None, path)
     if not label.isdigit() or int(label) >= width:
         raise InputError(f"{path} has classes 0 to {width - 1}, not {label!r}")
     return int(label)

@@ -34,6 +34,10 @@ class Document(Protocol):
     @property
     def title(self) -> str: ...
     @property
+    def language(self) -> str:
+        """As it is declared, such as ``pt-BR``; empty where it is not known."""
+
+    @property
     def text(self) -> str: ...
     @property
     def content(self) -> str: ...

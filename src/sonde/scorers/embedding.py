@@ -9,7 +9,9 @@ vectors, no network to run. Three formats on disk:
 - a folder with ``model.safetensors`` and ``tokenizer.json``, as model2vec writes it (needs
   ``tokenizers``, the extra ``embedding``).
 
-Words are looked up in lower case as they stand, then folded (see ``folding``).
+Words are looked up in lower case as they stand, then folded (see ``folding``). The topic's vector
+is the mean over the words of its phrases, each with its phrase's weight; a text that has what is
+excluded (see ``keyword_matcher``) scores 0.
 """
 
 from __future__ import annotations
@@ -26,6 +28,8 @@ from numpy.typing import NDArray
 from sonde.errors import InputError
 from sonde.scorers.document import Document, Scores, texts_of
 from sonde.scorers.folding import fold
+from sonde.scorers.keyword_matcher import TopicMatcher
+from sonde.scorers.topic import Topic
 
 Matrix = NDArray[np.float32]
 Rows = Callable[[str], list[int]]
@@ -39,33 +43,44 @@ _TENSOR = {"F32": "<f4", "F16": "<f2", "F64": "<f8"}
 class EmbeddingScorer:
     """Scores by the cosine to a topic."""
 
-    def __init__(self, path: str | Path, topic: str) -> None:
+    def __init__(self, path: str | Path, topic: str | Topic) -> None:
         self.path = Path(path)
-        self.topic = topic
+        self.topic = Topic.of(topic) if isinstance(topic, str) else topic
         self._rows, self._table = _load(self.path)
-        self._target = self._vector(topic)
+        sums = [phrase.weight * self._sum(phrase.spelt) for phrase in self.topic.wanted]
+        self._target = _direction(np.sum(sums, axis=0, dtype=np.float32))
         if not self._target.any():
-            raise InputError(f"{self.path} knows no word of the topic {topic!r}")
+            said = ", ".join(phrase.spelt for phrase in self.topic.wanted)
+            raise InputError(f"{self.path} knows no word of the topic {said!r}")
+        unwanted = tuple(phrase for phrase in self.topic.phrases if phrase.excluded)
+        self._unwanted = TopicMatcher(Topic(unwanted)) if unwanted else None
 
     def score(self, document: Document) -> Scores:
-        beta, *alphas = (self._value(text) for text in texts_of(document))
+        beta, *alphas = (self._value(text, document.language) for text in texts_of(document))
         return Scores(beta, alphas)
 
     def rescore(self, document: Document) -> float:
         """The beta of a document whose main text has changed since it was scored."""
         return self.score(document).beta
 
-    def _value(self, text: str) -> float:
-        return max(0.0, float(self._vector(text) @ self._target))
+    def _value(self, text: str, language: str) -> float:
+        if self._unwanted is not None and self._unwanted.speaking(language).spans(text):
+            return 0.0
+        return max(0.0, float(_direction(self._sum(text)) @ self._target))
 
-    def _vector(self, text: str) -> Matrix:
-        """The direction of a text: a vector of length one, or zero."""
+    def _sum(self, text: str) -> Matrix:
+        """The vectors of a text's words, added up."""
         rows = self._rows(text[:_LONGEST])
         if not rows:
             return np.zeros(self._table.shape[1], dtype=np.float32)
-        mean: Matrix = self._table[rows].mean(axis=0, dtype=np.float32)
-        length = np.float32(np.linalg.norm(mean))
-        return mean / length if length > 0.0 else mean
+        total: Matrix = self._table[rows].sum(axis=0, dtype=np.float32)
+        return total
+
+
+def _direction(vector: Matrix) -> Matrix:
+    """A vector of length one, or zero."""
+    length = np.float32(np.linalg.norm(vector))
+    return vector / length if length > 0.0 else vector
 
 
 def _load(path: Path) -> tuple[Rows, Matrix]:

@@ -5,6 +5,8 @@
   and Cyrillic alike. Vowel signs of other scripts are letters and stay.
 - Letters that no decomposition reaches: œ oe, æ ae, ø o, ł l, đ ð d, þ th, ı i, and ligatures
   such as ﬁ.
+- The wide Latin letters, digits and signs of East Asian texts are the plain ones, narrow kana the
+  wide ones.
 - Typographic apostrophes are ``'``. Hyphens and dashes are a space. Soft hyphens and zero-width
   characters disappear.
 - Characters beyond the Basic Multilingual Plane, ideographs and Hangul stay as they are.
@@ -21,11 +23,11 @@ from sonde.kernels.text.folding import Folding
 
 _SPELT = {
     "œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i",
-    "ŀ": "l", "ŉ": "'n", "ĸ": "k", "ŋ": "ng", "ħ": "h", "ŧ": "t",
+    "ŀ": "l", "ŉ": "n", "ĸ": "k", "ŋ": "ng", "ħ": "h", "ŧ": "t",
 }  # fmt: skip
 _SPACES = "-\u00a0\u058a\u05be\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u202f\u2007"
 _APOSTROPHES = "\u2018\u2019\u201b\u02bc\u02b9\u2032\uff07"
-_NOTHING = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+NOTHING = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 
 # Ranges of the BMP in which something folds: before the ideographs, the Latin, Cherokee and other
 # letters after them, the presentation forms.
@@ -57,11 +59,13 @@ def fold_character(character: str) -> str:
         return " "
     if character in _APOSTROPHES:
         return "'"
-    if character in _NOTHING:
+    if character in NOTHING:
         return ""
     folded = character
-    if "\ufb00" <= character <= "\ufb06":
+    if "\ufb00" <= character <= "\ufb06" or "\uff01" <= character <= "\uff9f":
         folded = unicodedata.normalize("NFKD", character)
+        if folded == "-":
+            return " "
     decomposed = unicodedata.normalize("NFD", unicodedata.normalize("NFD", folded).casefold())
     return "".join(_SPELT.get(c, c) for c in decomposed if not "\u0300" <= c <= "\u036f")
 

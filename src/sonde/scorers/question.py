@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from sonde.errors import InputError
 from sonde.scorers.folding import fold
+from sonde.scorers.scripts import UNSPACED
 from sonde.scorers.stop_words import FOLDED
 
 WORDS = 100
@@ -31,12 +32,9 @@ _LONGEST = 400  # words of a sentence: beyond, it is cut
 _MOST_TEXT = 250_000  # characters of a text that are looked at
 _SENTENCE = re.compile(r"(?<=[.!?。！？।])[\"'”’)\]]*\s+|(?<=[。！？])|\n+")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_UNSPACED = re.compile(
-    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
-)
 
 
-class Passage(NamedTuple):
+class Excerpt(NamedTuple):
     """Where a passage stands in its text, how often it has each term (and, from ``_PAIRS`` on, each
     beside the one before it), its facts, and how many words it has."""
 
@@ -77,7 +75,7 @@ class Question:
                 break
         return tuple(found)[:_MOST_FACTS]
 
-    def passages(self, text: str) -> Iterator[Passage]:
+    def passages(self, text: str) -> Iterator[Excerpt]:
         """The passages of a text that speak of the question, in order."""
         counts: dict[int, int] = {}
         facts: set[int] = set()
@@ -99,9 +97,9 @@ class Question:
 
     def _passage(
         self, start: int, end: int, counts: dict[int, int], facts: set[int], words: int
-    ) -> Iterator[Passage]:
+    ) -> Iterator[Excerpt]:
         if sum(number < _PAIRS for number in counts) >= self._needed:
-            yield Passage(start, end, counts, frozenset(facts), words)
+            yield Excerpt(start, end, counts, frozenset(facts), words)
 
     def _take(self, said: list[str], counts: dict[int, int], facts: set[int]) -> None:
         """Count the terms of a sentence, and take its facts."""
@@ -128,11 +126,17 @@ class Question:
             )
 
 
+BYTES_A_TOKEN = 3
+"""A token has more bytes than this in nearly any language, by any tokenizer in use."""
+
+
 def tokens_of(text: str) -> int:
-    """About how many tokens a language model makes of a text: one for four bytes of UTF-8, and one
-    for each word at least. Models differ; few make more."""
-    size = len(text.encode("utf-8", "replace"))
-    return max((size + 3) // 4, len(text.split()))
+    """How many tokens a text has at most, as far as can be said without a model's tokenizer.
+
+    >>> tokens_of("The tide gauge of the harbour.")
+    10
+    """
+    return -(-len(text.encode("utf-8", "replace")) // BYTES_A_TOKEN)
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
@@ -149,7 +153,7 @@ def _words(text: str) -> Iterator[str]:
     """The words of a text, folded."""
     for found in _WORD.finditer(text):
         word = fold(found[0])
-        if _UNSPACED.search(word) is not None and len(word) > 2:
+        if UNSPACED.search(word) is not None and len(word) > 2:
             yield from (word[place : place + 2] for place in range(len(word) - 1))
         else:
             yield word

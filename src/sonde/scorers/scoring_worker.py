@@ -1,9 +1,10 @@
 """Scores documents from standard input until that ends: a program of its own, with limits.
 
 Messages both ways are a length of eight bytes and so many bytes. The first one in is the spec of
-the scorer and the memory that it may use, the others are documents with the seconds that each may
-take; they are pickles, written by the process that started this one (``scoring_process``). Answers
-are JSON. What the scorer itself prints goes to standard error.
+the scorer, its topic, the memory that it may use and where the class of documents is, the others
+are documents with the seconds that each may take; they are pickles, written by the process that
+started this one (``scoring_process``). Answers are JSON. What the scorer itself prints goes to
+standard error.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import signal
 import struct
 import sys
 import traceback
+from importlib import import_module
 from typing import Any, BinaryIO
 
 from sonde.errors import InputError
@@ -46,20 +48,23 @@ def limit(memory: int) -> None:
 
 
 def alarm(seconds: float) -> None:
-    """End this process after so long (0: not), whatever it does: its parent may be gone by then."""
+    """End this process after so many seconds of work (0: not), or some more of waiting, whatever it
+    does: its parent may be gone by then."""
     if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        signal.setitimer(signal.ITIMER_REAL, 4 * seconds)
 
 
 def serve(come: BinaryIO, go: BinaryIO) -> None:
     """Score until nobody asks any more."""
-    spec, memory = received(come)
+    spec, topic, exact, memory, home = received(come)
+    import_module(home)  # the class of documents: it should not count as work on the first
     limit(memory)
-    scorer = scorer_from(None, spec)
+    scorer = scorer_from(topic, spec, exact=exact)
     send(go, {})
     while (message := received(come)) is not None:
         document, seconds = message
-        alarm(2 * seconds + 1)
+        alarm(seconds)
         answer: dict[str, Any]
         try:
             beta, alphas = scorer.score(document)

@@ -11,23 +11,13 @@ from __future__ import annotations
 import re
 import secrets
 
-BYTES_A_TOKEN = 3
-"""A token has more bytes than this in nearly any language, by any tokenizer in use."""
+from sonde.scorers.question import tokens_of
 
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff"
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-
-
-def tokens_of(text: str) -> int:
-    """How many tokens a text has at most, as far as can be said without a model's tokenizer.
-
-    >>> tokens_of("The tide gauge of the harbour.")
-    10
-    """
-    return -(-len(text.encode("utf-8", "replace")) // BYTES_A_TOKEN)
 
 
 def visible(text: str) -> str:
@@ -46,10 +36,13 @@ def one_line(text: str, longest: int = 200) -> str:
 
 def shortened(text: str, tokens: int) -> str:
     """As much of a text as so many tokens hold, at a boundary of words where there is one."""
-    data = text.encode("utf-8", "replace")
-    if len(data) <= tokens * BYTES_A_TOKEN:
+    if tokens_of(text) <= tokens:
         return text
-    cut = data[: max(0, tokens * BYTES_A_TOKEN)].decode("utf-8", "ignore")
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if tokens_of(text[:middle]) <= tokens else (low, middle - 1)
+    cut = text[:low]
     return cut[: cut.rfind(" ") + 1].rstrip() or cut
 
 

@@ -16,10 +16,11 @@ from typing import Any
 
 from sonde.crawling import STOPS, Crawl
 from sonde.errors import InputError
-from sonde.net.urls import normalise
+from sonde.net.urls import domain_of, group_of, host_of, normalise
+from sonde.scorers.question import tokens_of
 from sonde.serve.cap import Cap
-from sonde.serve.passages import Passage, PassageIndex, page_text
-from sonde.serve.quotation import Quoting, one_line, shortened, tokens_of
+from sonde.serve.passage_index import PassageIndex, RankedPassage, page_text
+from sonde.serve.quotation import Quoting, one_line, shortened
 from sonde.sources.kinds import kind_named, possible_names
 from sonde.store.reader import DATABASE, RunReader, Trace, trace
 from sonde.store.summary import best_pages, totals
@@ -33,6 +34,9 @@ WAIT = 45
 
 TOKENS = 2_000
 """Tokens of an answer at most, unless told otherwise."""
+
+MOST_AT_ONCE = 8
+"""Crawls that may go on at one time."""
 
 _LONGEST_WAIT = 600
 _MOST_TOKENS = 50_000
@@ -186,6 +190,7 @@ class Toolbox:
         self._settings = dict(settings)
         self._crawls: dict[str, Crawl] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._sites: dict[str, set[str]] = {}
         self._indices: dict[str, PassageIndex] = {}
         for name in cap.unsettled():  # open when an earlier process ended
             cap.settle(name, spent_by(folder / name))
@@ -230,13 +235,15 @@ class Toolbox:
             raise InputError("crawl needs a URL to start from")
         if (topic is None) == (question is None):
             raise InputError("crawl needs a topic or a question, and not both")
-        wanted = {"topic": topic} if topic is not None else asked_for(str(question))
+        wanted = {"topic": topic} if topic is not None else {"question": question}
+        sites = set(map(_site_of, seeds))
+        self._check_free(sites)
         name = self._next_name()
         granted = self.cap.grant(name, budget)
         crawl = Crawl(
             seeds, path=self._folder / name, budget=granted, **{**self._settings, **wanted}
         )
-        return await self._watched(name, crawl, wait, report)
+        return await self._watched(name, crawl, sites, wait, report)
 
     async def _more(
         self, run: str, budget: int | None = None, wait: int = WAIT, report: Report | None = None
@@ -244,15 +251,28 @@ class Toolbox:
         path = self._path(run)
         if run in self._tasks:
             raise InputError(f"{run} is still being crawled: stop it first, or wait")
+        with RunReader(path) as reader:
+            sites = set(map(_site_of, (reader.meta("config") or {}).get("seeds", [])))
+        self._check_free(sites)
         granted = self.cap.grant(run, budget)
         crawl = Crawl.resume(path, budget=spent_by(path) + granted)
-        return await self._watched(run, crawl, wait, report)
+        return await self._watched(run, crawl, sites, wait, report)
+
+    def _check_free(self, sites: set[str]) -> None:
+        """Crawls at once are of different sites: each is polite by itself, and two of one site
+        would be half as polite. ``InputError`` for a site that is being crawled."""
+        if len(self._tasks) >= MOST_AT_ONCE:
+            raise InputError(f"{MOST_AT_ONCE} crawls are going on: wait for one, or stop one")
+        for name, taken in self._sites.items():
+            if sites & taken:
+                raise InputError(f"{name} is a crawl of the same site: wait for it, or stop it")
 
     async def _watched(
-        self, name: str, crawl: Crawl, wait: int, report: Report | None
+        self, name: str, crawl: Crawl, sites: set[str], wait: int, report: Report | None
     ) -> dict[str, Any]:
         """Set a crawl going, and wait for it for a while."""
         self._crawls[name] = crawl
+        self._sites[name] = sites
         task = self._tasks[name] = asyncio.create_task(self._driven(name, crawl))
         await asyncio.sleep(0)  # it begins: from now on there is a run to speak of
         loop = asyncio.get_running_loop()
@@ -271,7 +291,7 @@ class Toolbox:
         try:
             await crawl.run()
         finally:
-            del self._crawls[name], self._tasks[name]
+            del self._crawls[name], self._tasks[name], self._sites[name]
             self.cap.settle(name, spent_by(self._folder / name))
 
     async def _stop(self, run: str) -> dict[str, Any]:
@@ -370,6 +390,7 @@ class Toolbox:
                 "why": None if stop is None else STOPS.get(stop, stop),
                 "start": config.get("seeds", []),
                 "topic": config.get("topic"),
+                "question": config.get("question"),
                 "requests": found.requests,
                 "pages": found.visits,
                 "value": round(found.value, 3),
@@ -391,6 +412,12 @@ class Toolbox:
         return {**self._brief(name), "cap": self._cap(), "best": best, "note": note}
 
 
+def _site_of(url: str) -> str:
+    """What a crawl has to itself: a registrable domain; of a host without one, host and port."""
+    host = host_of(url)
+    return group_of(url) if domain_of(host) == host else domain_of(host)
+
+
 def spent_by(path: Path) -> int:
     """What a run has spent, or may have: what was in flight when its process was killed counts, and
     after a power cut also what it had reserved."""
@@ -407,34 +434,11 @@ def spent_by(path: Path) -> int:
         return spent
 
 
-_COMMON = frozenset(
-    re.findall(
-        r"\w+",
-        "a about an and any are as at be by can could do does for from had has have how i if in"
-        " into is it its me my no not of on or our should so some than that the their them then"
-        " there these they this those to was we were what when where which who whom whose why"
-        " will with would you your",
-    )
-)
-
-
-def asked_for(question: str) -> dict[str, str]:
-    """The settings of a crawl that looks for an answer: the words that carry a question, by BM25.
-
-    >>> asked_for("How do I read a tide gauge?")
-    {'topic': 'read, tide, gauge', 'scorer': 'bm25'}
-    """
-    words = [word for word in re.findall(r"\w+", question) if word.lower() not in _COMMON]
-    if not words:
-        raise InputError(f"no word of the question says what it is about: {question!r:.200}")
-    return {"topic": ", ".join(dict.fromkeys(words)), "scorer": "bm25"}
-
-
-def _reference(passage: Passage) -> dict[str, Any]:
+def _reference(passage: RankedPassage) -> dict[str, Any]:
     return {"url": passage.url, "title": passage.title, "fetched": passage.fetched}
 
 
-def _cited(number: int, passage: Passage, quoting: Quoting, text: str | None = None) -> str:
+def _cited(number: int, passage: RankedPassage, quoting: Quoting, text: str | None = None) -> str:
     """A passage with where it is from."""
     body = passage.text if text is None else text
     if passage.heading:

@@ -41,6 +41,8 @@ class Kind(ABC, Generic[Options]):
     """One line, for lists."""
     nouns: tuple[str, str] = ("node", "nodes")
     """What its nodes are called, one and several."""
+    units: tuple[str, str] = ("request", "requests")
+    """What a budget counts."""
     options: type[Any] = NoOptions
     """A frozen dataclass: what a user can say besides the settings of every crawl."""
     place: str | None = None

@@ -14,6 +14,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any, NamedTuple
 
 from sonde.errors import InputError
+from sonde.net.urls import meant
 from sonde.protocols import Source
 from sonde.sources.context import SourceContext
 from sonde.sources.kind import NAME, Kind, NoOptions, kind_from
@@ -90,7 +91,8 @@ def chosen(starts: Iterable[str], options: Mapping[str, Any]) -> Chosen:
         return Chosen(built_in("web"), told, names)
     if name not in BUILT_IN and name not in offered():
         known = ", ".join(f"{kind}:" for kind in [*BUILT_IN, *offered()] if kind != "web")
-        raise InputError(f"not an http or https URL, nor a source ({known}): {names[0]!r:.200}")
+        hint = meant(names[0]) or f", nor a source ({known})"
+        raise InputError(f"not an http or https URL: {names[0]!r:.200}{hint}")
     kind = kind_named(name)
     if place:
         if kind.place is None:

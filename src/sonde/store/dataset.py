@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 import zstandard
 
 from sonde.errors import InputError
+from sonde.language_detection import detected
 from sonde.store.datasheet import datasheet
 from sonde.store.near_texts import Shingles, near_texts, shingles_of
 from sonde.store.page_content import text_hash
@@ -161,7 +162,8 @@ def _row(page: RunPage, made: Dataset) -> dict[str, Any]:
     made.rows += 1
     made.words += words
     made.characters += len(text)
-    made.languages[page.language.partition("-")[0] or "unknown"] += 1
+    language = page.language or detected(text) or ""
+    made.languages[language.partition("-")[0] or "unknown"] += 1
     made.hosts[urlsplit(page.url).hostname or page.node] += 1
     made.licences.update(licences or ["none stated"])
     made.media_types[page.media_type or "unknown"] += 1
@@ -172,7 +174,7 @@ def _row(page: RunPage, made: Dataset) -> dict[str, Any]:
         "url": page.url,
         "title": page.title,
         "text": text,
-        "language": page.language,
+        "language": language,
         "licence": licences,
         "score": page.score,
         "visited": visited,

@@ -30,7 +30,7 @@ Pages that a focused crawl brought for {topic}.
 ## Composition
 
 {rows:,} texts, {words:,} words, {characters:,} characters, in {shards:,} shards ({form}). A row is
-one page: `id`, `url`, `title`, `text` (without navigation), `language` (as the page declares it),
+one page: `id`, `url`, `title`, `text` (without navigation), `language` (declared, else detected),
 `licence` (what the page says of its licence), `score` (how much it speaks of the topic), `visited`,
 `media_type`, `words`.
 

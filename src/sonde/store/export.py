@@ -22,11 +22,11 @@ from sonde.errors import InputError
 from sonde.sources.context import RECORD_KINDS
 from sonde.sources.facts import Record
 from sonde.sources.options import text_of_file
+from sonde.store.answer import answer, written
 from sonde.store.atomic import new_file, new_folder
 from sonde.store.dataset import DatasetPlan, write_dataset
 from sonde.store.graphml import write_graphml
 from sonde.store.page_content import text_hash
-from sonde.store.passages import answer, written
 from sonde.store.reader import RunReader
 from sonde.store.run_pages import run_pages
 from sonde.store.run_records import read_records, run_records

@@ -47,10 +47,10 @@ class RunReader:
         self.folder = folder
         self.pages = folder / PAGES
         self._memory = memory
+        self._path = folder / DATABASE
         if memory is not None:
             self._connection = memory.database
             return
-        self._path = folder / DATABASE
         if not folder.exists():
             raise InputError(f"{folder}: no such folder")
         if not self._path.is_file():

@@ -23,6 +23,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping
@@ -102,7 +103,8 @@ class Run:
 
     @classmethod
     def create(cls, path: str | Path | None, config: Mapping[str, Any]) -> Run:
-        """A new run. The folder may exist, but may not hold a run already."""
+        """A new run. The folder may exist, but may not hold a run already, unless that has come to
+        its end without a visit: then the new one takes its place."""
         folder = None if path is None else Path(path)
         lock = database = None
         if folder is not None:
@@ -118,9 +120,11 @@ class Run:
                 )
             else:
                 if (folder / DATABASE).exists():
-                    raise InputError(
-                        f"{folder} already holds a run: resume it, or name another folder"
-                    )
+                    if not _is_vain(folder / DATABASE):
+                        raise InputError(
+                            f"{folder} already holds a run: resume it, or name another folder"
+                        )
+                    _clear(folder)
                 unfinished = folder / f"{DATABASE}.new"
                 unfinished.unlink(missing_ok=True)
                 database = sqlite3.connect(unfinished, isolation_level=None)
@@ -205,6 +209,17 @@ class Run:
         return found
 
     @property
+    def requests(self) -> int:
+        """What its leases have spent."""
+        (found,) = self.database.execute("SELECT sum(requests) FROM leases").fetchone()
+        return int(found or 0)
+
+    @property
+    def vain(self) -> bool:
+        """Whether it has come to its end without a visit."""
+        return _came_to_nothing(self.database)
+
+    @property
     def pages(self) -> Path | None:
         """Where its WARC files are."""
         return None if self.path is None else self.path / PAGES
@@ -264,8 +279,8 @@ class Run:
         self.abandon()
         if self.path is None:
             return
-        for name in (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", LOCK):
-            (self.path / name).unlink(missing_ok=True)
+        _clear(self.path)
+        (self.path / LOCK).unlink(missing_ok=True)
         with suppress(OSError):  # there was something else in it
             self.path.rmdir()
 
@@ -274,6 +289,33 @@ class Run:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _is_vain(path: Path) -> bool:
+    """Whether the database of a run says that it came to nothing."""
+    try:
+        database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+        try:
+            (version,) = database.execute("PRAGMA user_version").fetchone()
+            return version == VERSION and _came_to_nothing(database)
+        finally:
+            database.close()
+    except sqlite3.Error:
+        return False
+
+
+def _came_to_nothing(database: sqlite3.Connection) -> bool:
+    stop = database.execute("SELECT value FROM meta WHERE key = 'stop'").fetchone()
+    visit = database.execute("SELECT 1 FROM leases WHERE outcome = 'visit' LIMIT 1").fetchone()
+    return stop is not None and json.loads(stop[0]) is not None and visit is None
+
+
+def _clear(folder: Path) -> None:
+    """Remove a run from its folder, but for the lock."""
+    for name in (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm"):
+        (folder / name).unlink(missing_ok=True)
+    for name in (CHECKPOINTS, PAGES):
+        shutil.rmtree(folder / name, ignore_errors=True)
 
 
 def _connected(path: Path) -> sqlite3.Connection:

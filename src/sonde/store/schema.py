@@ -33,6 +33,7 @@ CREATE TABLE nodes (
 --   correct: the score of a page that was visited before is another one, once
 --   time: seconds that went (budgets in seconds)
 --   budget: the limit was raised on resume
+--   harvest: the crawl had ended for a low harvest, which is judged from here on
 --   dice: an ask that found nothing has turned the dice all the same
 --   lost: requests reserved before a power cut that the log knows nothing of; they count as spent
 --   aside: a request that belongs to no lease (a spider's media)
@@ -47,10 +48,10 @@ CREATE TABLE log (
     --     in order of discovery), or all (true: the choice was not restricted)
     --   extend: the units added, unless it is one request
     --   settle: retry, cost, records, stale (what was found of a page that brought little new:
-    --     whether it was fresh, repeats another, requests left, copies another host), places (domain and
-    --     basename of each link's target, where the source is not the Web), rtt (where the model
-    --     hears of it: the microseconds after which each request was answered, with the host where
-    --     that is not the node's own)
+    --     whether it was fresh, repeats another, requests left, copies another host), places
+    --     (domain and basename of each link's target, where the source is not the Web), rtt (where
+    --     the model hears of it: the microseconds after which each request was answered, with the
+    --     host where that is not the node's own)
     --   correct: score, and told, what it was before
     --   time, budget, lost, aside: the units; dice: the state
     data TEXT

@@ -211,6 +211,45 @@ def unreachable(run: RunReader) -> dict[str, str]:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class ListedPage:
+    """What a sitemap or a feed says of a page: when it changed, in seconds since 1970, how much it
+    matters, from 0 to 1, and how many bytes it has."""
+
+    modified: float | None
+    priority: float | None
+    size: int | None
+
+
+def listed(run: RunReader, url: str) -> ListedPage | None:
+    """What the sitemaps and feeds that were read say of a URL, if anything."""
+    if not run.has("listed"):
+        return None
+    row = run.one("SELECT modified, priority, size FROM listed WHERE url = ?", url)
+    return None if row is None else ListedPage(*row)
+
+
+@dataclass(frozen=True, slots=True)
+class Unvisited:
+    """A node that was chosen and not visited, why, and where it redirects to, if that was why."""
+
+    url: str
+    reason: str
+    redirect: str | None
+
+
+def unvisited(run: RunReader, most: int) -> list[Unvisited]:
+    """The first nodes that were chosen and have no visit, with the last reason of each."""
+    rows = run.rows(
+        "SELECT nodes.url, leases.reason, max(leases.number), (SELECT url FROM refused"
+        " WHERE refused.lease = leases.number AND refused.reason = leases.reason)"
+        " FROM leases JOIN nodes ON nodes.number = leases.node WHERE outcome <> 'visit'"
+        " AND node NOT IN (SELECT node FROM leases WHERE outcome = 'visit')"
+        f" GROUP BY node ORDER BY node LIMIT {int(most)}"
+    )
+    return [Unvisited(url, reason or "", redirect) for url, reason, _, redirect in rows]
+
+
 def refusals(run: RunReader) -> dict[str, int]:
     """How many URLs were seen and never put on the frontier, by reason."""
     return dict(run.rows("SELECT reason, count(*) FROM refused GROUP BY reason ORDER BY 2 DESC, 1"))

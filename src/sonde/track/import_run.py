@@ -13,6 +13,7 @@ import numpy as np
 
 from sonde.crawling import OpenedRun
 from sonde.crawling.keeper import RunArchive, RunKeeper
+from sonde.errors import InputError
 from sonde.net.client_settings import client_settings
 from sonde.net.urls import group_of
 from sonde.sources.web.kind import Web
@@ -117,6 +118,8 @@ def _pages(
 async def connected(opened: OpenedRun) -> AsyncIterator[WebAccess]:
     """The Web as the crawl of a run has learned to know it."""
     run, settings = opened.run, opened.settings
+    if settings.login is not None:
+        raise InputError(f"{run.path}: its crawl logs in, and to track it so is not possible")
     archive = RunArchive(run) if settings.pages and run.pages is not None else None
     web = WebAccess(
         settings,

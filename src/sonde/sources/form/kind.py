@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sonde.errors import InputError
 from sonde.net.exchange import REASONS
 from sonde.net.urls import normalise
+from sonde.scorers.topic import Topic
 from sonde.sources.context import SourceContext
 from sonde.sources.form.form import SearchForm
 from sonde.sources.form.layout import Layout
@@ -78,7 +79,8 @@ class Form(Kind[FormOptions]):
         return replace(options, url=address)
 
     def seeds(self, options: FormOptions, topic: str | None) -> Sequence[str]:
-        words = words_of((topic or "").replace(",", " "))
+        wanted = Topic.of(topic).wanted if topic else ()
+        words = words_of(" ".join(phrase.spelt for phrase in wanted))
         if not words:
             raise InputError("a search form needs keywords to begin with, or a topic")
         return words

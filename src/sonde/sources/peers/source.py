@@ -9,6 +9,7 @@ from typing import Any
 from sonde.errors import InputError
 from sonde.protocols import Allowance, Keeper
 from sonde.records import Failure, Link, Node, Outcome, Skip
+from sonde.scorers.topic import Topic
 from sonde.sources.context import SourceContext
 from sonde.sources.facts import PageFacts, PageVisit
 from sonde.sources.kind import Kind, NoOptions
@@ -117,6 +118,7 @@ class PeerSource:
     ) -> None:
         if not topic.strip(" ,") or len(topic) > LONGEST:
             raise InputError(f"peers are asked for a topic of at most {LONGEST} characters")
+        Topic.of(topic, exact=True)  # what peers would not understand is said now
         self.topic = topic
         self.timeout = timeout
         self.limit = limit

@@ -11,6 +11,7 @@ from sonde.errors import InputError
 from sonde.net.exchange import REASONS
 from sonde.net.secret import Secret, secret_from
 from sonde.net.urls import normalise, origin_of
+from sonde.scorers.topic import Topic
 from sonde.sources.context import SourceContext, SourceSettings
 from sonde.sources.kind import FETCHING, Kind
 from sonde.sources.social.description import (
@@ -60,7 +61,15 @@ class NetworkKind(Kind[_Options]):
     nouns = ("account", "accounts")
     options: type[Any] = NetworkOptions
     place: str | None = "server"
-    heeds = FETCHING | {"topic", "scorer", "scorer_seconds", "allow_pickle", "text", "pseudonymise"}
+    heeds = FETCHING | {
+        "topic",
+        "exact",
+        "scorer",
+        "scorer_seconds",
+        "allow_pickle",
+        "text",
+        "pseudonymise",
+    }
     defaults: Mapping[str, Any] = {"concurrency": 8}
     changeable = frozenset(["tokens"])
     grouped = True
@@ -87,10 +96,9 @@ class NetworkKind(Kind[_Options]):
         return replace(options, server=origin_of(address))
 
     def seeds(self, options: _Options, topic: str | None) -> Sequence[str]:
-        phrases = [" ".join(part.split()) for part in (topic or "").split(",")]
-        if self.described(options).search is None or not any(phrases):
+        if self.described(options).search is None or not topic:
             return super().seeds(options, topic)
-        return [SEARCH + phrase for phrase in phrases if phrase]
+        return [SEARCH + phrase.spelt for phrase in Topic.of(topic).wanted]
 
     def spelt(self, options: _Options, seed: str) -> str:
         node = spelt(seed)

@@ -76,6 +76,7 @@ class PostDocument:
     links: tuple[Mention, ...]
     main: None = None
     window: int = 0
+    language: str = ""
 
     def context(self, link: Any, /) -> str:
         """The posts that mention the other."""

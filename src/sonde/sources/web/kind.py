@@ -10,7 +10,7 @@ from sonde.errors import InputError
 from sonde.net.browsers import find_browser, unsandboxed
 from sonde.net.client_settings import client_settings
 from sonde.net.exchange import REASONS
-from sonde.net.urls import group_of, normalise
+from sonde.net.urls import group_of, meant, normalise
 from sonde.sources.context import ArchivedPage, Reading, SourceContext, SourceSettings
 from sonde.sources.kind import FETCHING, Kind, NoOptions
 from sonde.sources.web.gate import Scope
@@ -35,6 +35,7 @@ class Web(Kind[NoOptions]):
     nouns = ("page", "pages")
     heeds = FETCHING | {
         "topic",
+        "exact",
         "question",
         "tokens",
         "scorer",
@@ -135,7 +136,7 @@ class Web(Kind[NoOptions]):
     def spelt(self, options: NoOptions, seed: str) -> str:
         address = normalise(seed)
         if address is None:
-            raise InputError(f"not an http or https URL: {seed!r:.200}")
+            raise InputError(f"not an http or https URL: {seed!r:.200}{meant(seed)}")
         return address
 
     def group(self, options: NoOptions, node: str) -> str:

@@ -145,13 +145,17 @@ class LoginSession:
         self._vain = False  # a renewal did not help
         self._one = asyncio.Lock()
 
-    def is_form(self, url: str) -> bool:
-        """Whether a URL is that of the form, whatever its query."""
-        return url.partition("?")[0] == self.login.page.partition("?")[0]
+    def refusal(self, url: str) -> str | None:
+        """Why a URL is not asked for: it is that of the form, whatever its query, or to ask for it
+        is to log out."""
+        if url.partition("?")[0] == self.login.page.partition("?")[0]:
+            return "login"
+        return None if _LOGOUT.search(url.split("/", 3)[3]) is None else "logout"
 
-    def would_end(self, url: str) -> bool:
-        """Whether to ask for a URL is to log out."""
-        return _LOGOUT.search(url.split("/", 3)[3]) is not None
+    @property
+    def busy(self) -> bool:
+        """Whether somebody is logging in."""
+        return self._one.locked()
 
     def has_ended(self, answer: FetchOutcome) -> bool:
         """Whether a page shows that nobody is logged in."""

@@ -27,7 +27,7 @@ from sonde.net.robots import RobotsRecord
 from sonde.net.url_patterns import UrlPatterns
 from sonde.net.urls import group_of, host_of
 from sonde.protocols import Keeper, KeptPage, VisitAllowance
-from sonde.records import Failure, Link, Node, Outcome, Skip, Spend
+from sonde.records import Failure, Lease, Link, Node, Outcome, Skip, Spend
 from sonde.scorers.document import Scorer
 from sonde.scorers.scoring_process import prepared
 from sonde.sources.context import Archive, SourceContext, SourceSettings
@@ -337,7 +337,7 @@ class WebSource:
             return Skip("login")
         if isinstance(answer, FetchProblem):
             access.store(answer)
-            return self._problem(url, answer)
+            return self._problem(allowance.lease, answer)
         began = time.monotonic()
         found: Page | Feed | Failure
         if answer.media_type == "application/pdf":
@@ -348,7 +348,10 @@ class WebSource:
         if self._rendering is not None and isinstance(found, Page) and answer.media_type in HTML:
             found = await self._rendering.page(allowance, answer, found)
             began = time.monotonic()
-        if isinstance(found, Page) and await prepared(self.scorer, found):
+        if isinstance(found, Page) and hasattr(self.scorer, "prepare"):
+            # It sees the main text as it is known now: others may be told before this page is.
+            seen, _ = access.sites.judge(found, learn=False)
+            await prepared(self.scorer, seen)
             began = time.monotonic()
         outcome = self._assembled(allowance, answer, found)
         took = time.monotonic() - began
@@ -364,14 +367,15 @@ class WebSource:
             return await self._asked(url, allowance, self.gate.useless)
 
         def gate(target: str, group: str, redirected: bool) -> str | None:
-            if redirected and session.is_form(target):
-                return "login"
-            return self.gate.useless(target, group, redirected)
+            return session.refusal(target) or self.gate.useless(target, group, redirected)
 
-        if session.is_form(url):
-            raise VisitEnded(Skip("login"))
-        if session.would_end(url):
-            raise VisitEnded(Skip("logout"))
+        if session.refusal(url) is not None:  # nothing is sent, and its turn goes to the next
+            return await self._asked(url, allowance, gate)
+        # The turn that was reserved is used for the form, or goes to those who are at it: whoever
+        # holds a turn and waits for somebody who waits for a turn would wait for ever.
+        group = group_of(url)
+        if session.busy or (not session.renewals and group_of(session.login.page) != group):
+            self.access.turns.give_back(group)
         await session.begin(allowance)
         renewals = session.renewals
         answer = await self._asked(url, allowance, gate)
@@ -391,10 +395,13 @@ class WebSource:
             self._crawl.clock(allowance.lease, group, seconds)
         return answer
 
-    def _problem(self, url: str, problem: FetchProblem) -> Outcome:
+    def _problem(self, lease: Lease, problem: FetchProblem) -> Outcome:
+        url = str(lease.node)
         if problem.reason == "not-allowed":
             if problem.detail == "later" and problem.hops and problem.url != url:
                 return _led_to(problem.url, problem.hops[-1].status)
+            if problem.detail == "scope" and self._crawl.number_of(problem.url) is None:
+                self._crawl.refuse(problem.url, "scope", lease.number)  # where it redirects to
             return Skip(problem.detail, retry=problem.detail in ("crawl-delay", "later"))
         if problem.reason == "budget":
             return Skip("budget", retry=True)

@@ -7,10 +7,11 @@ the months of a calendar differ in numbers, the facets of a shop in order. Shape
 several levels, so that a trap cannot hide by varying one of them: the template, its path whatever
 the parameters, its directory.
 
-The widest level is the first segment of the path, or the root. There a page *repeats* when it is the
-first of its directory and says nothing new among all pages of the segment, or when all words of its main text, or all that are not
-in links, have stood in this order on another page of the host. A path that grows for ever shows one
-page again and again, and a page that says "not found" with status 200 differs in its links at most.
+The widest level is the first segment of the path, or the root. There a page *repeats* when it is
+the first of its directory and says nothing new among all pages of the segment, or when all words of
+its main text, or all that are not in links, have stood in this order on another page of the host. A
+path that grows for ever shows one page again and again, and a page that says "not found" with
+status 200 differs in its links at most.
 
 A shape comes under suspicion when of its last visits a tenth or less were fresh. It takes 12 visits
 of a template, 16 of a path, 24 of a directory, 32 of a segment, and not less than a hundredth of the

@@ -1,4 +1,4 @@
-"""Passages: the text of a run's pages in pieces, found by BM25 (SQLite's FTS5).
+"""The index of passages: the text of a run's pages in pieces, found by BM25 (SQLite's FTS5).
 
 The index is in memory: what a run forgets is forgotten here too, as the index is made anew then. It
 follows a run that is still being crawled.
@@ -11,13 +11,12 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from sonde.errors import InputError
 from sonde.serve.quotation import one_line, visible
-from sonde.sources.web.markdown import text_of
-from sonde.store.log import unpack_text
 from sonde.store.reader import RunReader
-from sonde.store.warcreader import read_archived
+from sonde.store.run_pages import content_of, reads_of
 
 LONGEST = 1_200
 """Characters of a passage at most, headings above it not counted."""
@@ -27,12 +26,12 @@ _WORD = re.compile(r"\w+")
 _HEADING = re.compile(r"^#{1,6} ")
 
 _PAGES = """
-SELECT pages.lease, final_url, title, media_type, settled, warc, main, text FROM pages
+SELECT pages.lease, final_url, title, settled FROM pages
 JOIN leases ON leases.number = pages.lease
 WHERE outcome = 'visit' AND pages.lease > ? ORDER BY pages.lease
 """
 _PAGE = """
-SELECT pages.lease, final_url, title, media_type, settled, warc, main, text FROM pages
+SELECT pages.lease, final_url, title, settled FROM pages
 JOIN leases ON leases.number = pages.lease JOIN nodes ON nodes.number = pages.node
 WHERE outcome = 'visit' AND (nodes.url = ? OR final_url = ?) ORDER BY pages.lease DESC LIMIT 1
 """
@@ -43,7 +42,7 @@ FROM passages WHERE passages MATCH ? ORDER BY rank DESC, lease, rowid
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class RankedPassage:
     """A piece of a page. ``heading`` is what it stands under, ``fetched`` when the page was."""
 
     lease: int
@@ -72,18 +71,12 @@ def page_text(run: RunReader, url: str) -> ArchivedText | None:
     return None if row is None else _read(run, row)
 
 
-def _read(run: RunReader, row: tuple[object, ...]) -> ArchivedText:
-    lease, url, title, media, settled, warc, main, packed = row
-    text: str | None = None
-    if warc is not None:
-        assert main is None or isinstance(main, bytes)
-        text = text_of(read_archived(run.pages, str(warc)), str(media), main, markdown=True)
-    elif isinstance(packed, bytes):
-        text = unpack_text(packed)
-    assert isinstance(lease, int)
-    assert isinstance(settled, float)
+def _read(run: RunReader, row: tuple[Any, ...]) -> ArchivedText:
+    lease, url, title, settled = row
+    content = content_of(run, lease, reads_of(run))
+    text = None if content is None else content.markdown or content.text
     fetched = datetime.fromtimestamp(settled, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return ArchivedText(lease, str(url), one_line(str(title)), fetched, visible(text or ""))
+    return ArchivedText(lease, url, one_line(title), fetched, visible(text or ""))
 
 
 class PassageIndex:
@@ -118,7 +111,7 @@ class PassageIndex:
                 ],
             )
 
-    def find(self, query: str) -> Iterator[Passage]:
+    def find(self, query: str) -> Iterator[RankedPassage]:
         """The passages that have words of a query, the best first; of a page only a few."""
         words = _WORD.findall(query)[:64]
         if not words:
@@ -126,7 +119,7 @@ class PassageIndex:
         shown: dict[int, int] = {}
         matched = " OR ".join(f'"{word}"' for word in words)
         for row in self._database.execute(_FOUND, (matched,)):
-            passage = Passage(*row)
+            passage = RankedPassage(*row)
             shown[passage.lease] = shown.get(passage.lease, 0) + 1
             if shown[passage.lease] <= _PER_PAGE:
                 yield passage

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from sonde.errors import InputError
-from sonde.scorers.question import WORDS, Passage, Question, tokens_of
+from sonde.scorers.question import WORDS, Excerpt, Question, tokens_of
 from sonde.store.reader import RunReader
 from sonde.store.run_pages import RunPage, run_pages
 
@@ -24,6 +24,7 @@ _MOST = 20_000  # passages that are weighed, the best ones
 _EACH = 50  # of one page
 _CITING = 12  # tokens of a citation, with what stands around a passage
 _K1, _B = 1.2, 0.75
+_FEW = 40  # words: what has fewer is seldom an answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class Answer:
 @dataclass(slots=True)
 class _Candidate:
     page: RunPage
-    passage: Passage
+    passage: Excerpt
     text: str
     tokens: int
     worth: float = 0.0
@@ -138,7 +139,7 @@ def _candidates(run: RunReader, question: Question) -> tuple[list[_Candidate], i
         candidate.worth = sum(
             rarity[term] * times * (_K1 + 1.0) / (times + damp)
             for term, times in passage.counts.items()
-        )
+        ) * min(1.0, passage.words / _FEW)
     return found, pages, with_term
 
 
