@@ -114,13 +114,14 @@ def work() -> list[Callable[[], object]]:
         for _ in range(60)
     ).encode()
 
-    def compared(text: str) -> None:
+    def compared(text: str) -> bool:
         sites, staleness = SiteTemplates(), Staleness()
         for number in range(12):
             page = plain_page(f"{text} {number}", f"https://example.org/{number}")
             _, main = sites.judge(page)
             printed(main)
             staleness.observe(page.url, main, None)
+        return True
 
     matcher = KeywordMatcher(Topic.of(", ".join(vocabulary[:8])).phrases)
     text = prose(4_000)

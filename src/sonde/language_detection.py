@@ -1,8 +1,8 @@
 """Language detection: in which language a text is, where it does not say so itself.
 
 By py3langid: deterministic, the same for the same text on every machine. A text of fewer than
-``LEAST`` letters is not judged, nor one that could be in another language almost as well: names, code
-and menus look like any.
+``LEAST`` letters is not judged, nor one that could be in another language almost as well: names,
+code and menus look like any.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Main text: what a page says itself, beside what its site says on many pages.
 
 Of a site that is not known yet, a page's own markup decides: navigation, header, footer and aside
-are no main text. ``SiteTemplates`` learns the rest while pages are read, host by host (``boilerplate`` has
-how): what many pages of a host repeat is not a page's own. What is found is a function of the pages
-in the order in which they are told, and of nothing else.
+are no main text. ``SiteTemplates`` learns the rest while pages are read, host by host
+(``boilerplate`` has how): what many pages of a host repeat is not a page's own. What is found is a
+function of the pages in the order in which they are told, and of nothing else.
 
 ``MainText`` is the finding for one page: the words that are kept, where they stand, their shingles,
 and where its links stand.

@@ -64,7 +64,7 @@ def test_new_hosts_begin_slowly() -> None:
     def tried() -> list[str]:
         begun = []
         for _ in range(40):
-            ready = turns.ready(waiting)  # type: ignore[arg-type]
+            ready = turns.ready(waiting)
             left = [group for group in groups if ready is None or group in ready]
             new = [group for group in left if group in waiting and group != "h0.example"]
             if not new:
@@ -83,7 +83,7 @@ def test_new_hosts_begin_slowly() -> None:
     for group in second:
         turns.heard(group, True)
     assert len(tried()) == 1
-    assert "h0.example" in (turns.ready(waiting) or groups)  # type: ignore[arg-type]
+    assert "h0.example" in (turns.ready(waiting) or groups)
 
 
 WORDS = re.findall(r"[A-Za-z]+", " ".join(text for _, text in sorted(topics.items())))
