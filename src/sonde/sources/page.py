@@ -49,7 +49,7 @@ from sonde.net.urls import MAX_URL, join
 WINDOW = 50
 """Visible characters on either side of an anchor that belong to its window."""
 
-MAX_SIZE = 5_000_000
+MAX_SIZE = 2_000_000
 """Bytes of a document (in UTF-8) past this number are not read; the page says that it was cut."""
 
 MAX_LINKS = 10_000
