@@ -26,7 +26,7 @@ from sonde.link_words import link_words
 from sonde.net.urls import domain_of, group_of, host_of, normalise, origin_of
 from sonde.scorers.keyword_matcher import KeywordMatcher
 from sonde.scorers.topic import Topic
-from sonde.sources.main_text import Sites
+from sonde.sources.main_text import SiteTemplates
 from sonde.sources.page import plain_page, read_html
 from sonde.sources.web.feeds import read_feed
 from sonde.sources.web.markdown import main_markdown
@@ -94,7 +94,7 @@ def of_text(body: bytes, _: Path) -> None:
     with contextlib.suppress(InputError):  # a topic may be wrong, and is nothing worse
         KeywordMatcher(Topic.of(f"tide gauge, sea, C++, {text[:20]}").phrases, text[:2]).spans(text)
     link_words(text[:500], URL, text[500:900])
-    page, main = Sites().judge(plain_page(text, URL))
+    page, main = SiteTemplates().judge(plain_page(text, URL))
     Staleness().observe(page.url, main, None), printed(main)
 
 

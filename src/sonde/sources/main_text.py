@@ -1,9 +1,9 @@
 """Main text: what a page says itself, beside what its site says on many pages.
 
 Of a site that is not known yet, a page's own markup decides: navigation, header, footer and aside
-are no main text. ``Sites`` learns the rest while pages are read, host by host (``boilerplate`` has
-how): what many pages of a host repeat is not a page's own. What is found is a function of the pages
-in the order in which they are told, and of nothing else.
+are no main text. ``SiteTemplates`` learns the rest while pages are read, host by host
+(``boilerplate`` has how): what many pages of a host repeat is not a page's own. What is found is a
+function of the pages in the order in which they are told, and of nothing else.
 
 ``MainText`` is the finding for one page: the words that are kept, where they stand, their shingles,
 and where its links stand.
@@ -31,7 +31,7 @@ from sonde.kernels.text.boilerplate import Imprint, Site, positions, spans
 from sonde.kernels.text.shingles import digest, shingled
 from sonde.kernels.text.utf8 import characters_before
 from sonde.net.urls import group_of
-from sonde.sources.page import Layout, Page, Spans, bare_layout
+from sonde.sources.page import Page, Spans, TextLayout, bare_layout
 
 KNOWN = 10
 """Pages after which a site is known."""
@@ -60,7 +60,7 @@ class MainText:
 
     @cached_property
     def _places(self) -> NDArray[np.intc]:
-        found: NDArray[np.intc] = spans(self.imprint, self.kept)
+        found: NDArray[np.intc] = np.asarray(spans(self.imprint, self.kept), dtype=np.intc)
         if not self.text.isascii():
             characters_before(self.data, found)
         return found
@@ -70,7 +70,7 @@ class MainText:
         """Where it stands in the page's text; ``None`` for all of it."""
         if self.kept.all():
             return None
-        return tuple(map(tuple, self._places.tolist()))
+        return tuple([(start, end) for start, end in self._places.tolist()])
 
     def shingles(self, *, numbers: bool = True, links: bool = True) -> NDArray[np.uint64]:
         """The hashes of its runs of three words, sorted, each once; without numbers or words in
@@ -115,7 +115,7 @@ class _Host:
         return self.weight
 
 
-class Sites:
+class SiteTemplates:
     """What the hosts of a crawl have said, by host; last visited last."""
 
     def __init__(self) -> None:
@@ -206,7 +206,8 @@ def unpack_spans(packed: bytes | None) -> Spans | None:
     """The same read back."""
     if packed is None:
         return None
-    return tuple(map(tuple, np.frombuffer(packed, dtype="<i4").reshape(-1, 2).tolist()))
+    places = np.frombuffer(packed, dtype="<i4").reshape(-1, 2)
+    return tuple([(start, end) for start, end in places.tolist()])
 
 
 def pack_page(page: Page) -> bytes:
@@ -229,7 +230,7 @@ def unpack_page(packed: bytes) -> Page:
     begin += text
     pieces = np.frombuffer(data, np.intc, 3 * rows, begin).reshape(-1, 3)
     nodes = np.frombuffer(data, np.uint64, -1, begin + pieces.nbytes).reshape(-1, 4)
-    layout = Layout(said, pieces, nodes)
+    layout = TextLayout(said, pieces, nodes)
     return Page(url=url, title=title, language=language, text=said.decode(), layout=layout)
 
 
@@ -241,7 +242,7 @@ def _packed(host: _Host) -> bytes:
         for number, each in enumerate(host.held)
     }
     facts = np.frombuffer(json.dumps(held).encode(), dtype=np.uint8)
-    arrays: dict[str, Any] = {"held": facts} | pages | host.site.state()
+    arrays: dict[str, Any] = {"held": facts, **pages, **host.site.state()}
     np.savez(file, **arrays)
     return file.getvalue()
 

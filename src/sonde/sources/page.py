@@ -131,7 +131,7 @@ Spans = tuple[tuple[int, int], ...]
 """Parts of a text, from character to character, in order."""
 
 
-class Layout(NamedTuple):
+class TextLayout(NamedTuple):
     """A page's text in UTF-8, the pieces that it consists of, and the blocks around them, as
     ``scan`` has them."""
 
@@ -159,7 +159,7 @@ class Page:
     text: str = ""
     main: Spans | None = None
     """Where main text stands in the text; ``None`` where it is all of it."""
-    layout: Layout | None = None
+    layout: TextLayout | None = None
     """``None`` for bare text: it is one piece."""
     links: tuple[PageLink, ...] = ()
     canonical: str | None = None
@@ -236,10 +236,10 @@ def _begun(html: bytes) -> bytes:
     return html[:MAX_SIZE].decode("utf-8", "ignore").encode()
 
 
-def bare_layout(text: str) -> Layout:
+def bare_layout(text: str) -> TextLayout:
     """The layout of bare text."""
     none = np.zeros((0, 3), dtype=np.intc), np.zeros((0, 4), dtype=np.uint64)
-    return Layout(text.encode("utf-8", "replace"), *none)
+    return TextLayout(text.encode("utf-8", "replace"), *none)
 
 
 def plain_page(text: str, url: str, *, title: str = "") -> Page:
@@ -255,7 +255,7 @@ class HtmlReading:
 
     text: str = ""
     main: Spans | None = None
-    layout: Layout | None = None
+    layout: TextLayout | None = None
     title: str = ""
     language: str = ""
     canonical: str | None = None
@@ -286,7 +286,7 @@ def read_html(html: bytes, url: str, max_links: int = MAX_LINKS) -> HtmlReading:
     )
     visible = text[:length].tobytes()
     found.text = visible.decode()
-    found.layout = Layout(visible, pieces[:parts].copy(), nodes[:elements].copy())
+    found.layout = TextLayout(visible, pieces[:parts].copy(), nodes[:elements].copy())
     found.main = _unmarked(visible, found.layout.pieces)
     base, refreshes = _heed(found, ordered, notes[:noted].tolist(), Base(url))
     links = found.links
@@ -308,7 +308,7 @@ def _unmarked(text: bytes, pieces: NDArray[np.intc]) -> Spans | None:
     edges = np.flatnonzero(np.diff(apart, prepend=True, append=True))
     places = np.append(pieces[:, 0], len(text))[edges].astype(np.intc).reshape(-1, 2)
     characters_before(text, places)
-    return tuple((start, end) for start, end in places.tolist())
+    return tuple([(start, end) for start, end in places.tolist()])
 
 
 def _tree(html: bytes) -> LexborHTMLParser:

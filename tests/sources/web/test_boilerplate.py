@@ -132,7 +132,7 @@ def test_spans_are_the_text_of_the_words_that_are_kept() -> None:
         ([0, 0, 0, 0], []),
     ):
         found = boilerplate.spans(page, np.array(kept, dtype=np.uint8))
-        assert [text[begin:end] for begin, end in found.tolist()] == expected
+        assert [text[begin:end] for begin, end in np.asarray(found)] == expected
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -57,7 +57,7 @@ ELEMENTS = {
 """What each does; all others do nothing."""
 
 
-def hash_of(name):
+def hash_of(name) -> int:
     """The hash of a name in bytes."""
     digest = FNV_START
     for code in name:

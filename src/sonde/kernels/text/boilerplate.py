@@ -212,13 +212,13 @@ class Site:
 
     # -- learning ------------------------------------------------------------------------------
 
-    def learn(self, page):
+    def learn(self, page) -> None:
         """Take in a page."""
         slots = plain(np.empty(page.nodes, dtype=np.uint64))
         repeated = np.zeros(page.words, dtype=np.uint8)
         self.take_in(page, slots, repeated)
 
-    def judge(self, page, kept):
+    def judge(self, page, kept) -> None:
         """Take in a page, and say of each of its words whether it is main text."""
         slots = plain(np.empty(page.nodes, dtype=np.uint64))
         repeated = np.zeros(page.words, dtype=np.uint8)
@@ -440,7 +440,7 @@ class Site:
         """Whether the pages of the site say themselves which part is the main one."""
         return 10 * self.with_main >= 9 * self.pages
 
-    def main(self, page, kept):
+    def main(self, page, kept) -> None:
         """Say of each word of a page whether it is main text."""
         slots = plain(np.empty(page.nodes, dtype=np.uint64))
         repeated = np.zeros(page.words, dtype=np.uint8)
@@ -540,14 +540,14 @@ class Site:
 
     # -- state ---------------------------------------------------------------------------------
 
-    def state(self):
+    def state(self) -> dict:
         """All that was learned, as arrays."""
         found = {"facts": np.array([self.pages, self.with_main, self.turn], dtype=np.int64)}
         for name, table in (("counts", self.counts), ("slots", self.slots)):
             found.update({f"{name}.{part}": array for part, array in table.state().items()})
         return found
 
-    def restore(self, state):
+    def restore(self, state) -> None:
         """Become what a state says."""
         self.pages, self.with_main, self.turn = (int(fact) for fact in state["facts"])
         for name, table in (("counts", self.counts), ("slots", self.slots)):
@@ -566,7 +566,7 @@ def degree(count, enough, half, most, least):
     return 1 if count >= enough else 0
 
 
-def spans(page, kept):
+def spans(page, kept) -> object:
     """Where the words that are kept stand in the text: from byte to byte, in order.
 
     A word owns what follows it up to the next, and the first of a block what stands before it.
@@ -594,7 +594,7 @@ def spans(page, kept):
     return np.asarray(found)[:count]
 
 
-def positions(places: cython.int[:, ::1], links: list | tuple) -> list[int]:
+def positions(places: cython.int[:, ::1], links) -> list[int]:
     """Where links stand whose second and third items are where their anchors begin and end: 1 in
     one of these places, 2 behind the last of them, 0 elsewhere. Both come in order, mostly.
 

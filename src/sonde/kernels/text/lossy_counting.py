@@ -16,7 +16,7 @@ MOST = 2**31 - 1
 
 
 class LossyCounting:
-    def __init__(self, limit, sums=0, most_new=0):
+    def __init__(self, limit, sums=0, most_new=0) -> None:
         """`most_new` keys at most come in with one page (0: as many as there are)."""
         self.limit = limit
         self.sums = sums
@@ -51,12 +51,12 @@ class LossyCounting:
         """On how many pages a key stood, as far as is known."""
         return self.counts[self.place(key)]
 
-    def turn(self):
+    def turn(self) -> None:
         """Another page begins."""
         self.page += 1
         self.new = 0
 
-    def see(self, key):
+    def see(self, key) -> int:
         """A key stands on this page; its place, or -1 where there is no room for another."""
         at: cython.Py_ssize_t = self.place(key)
         if self.counts[at] == 0:

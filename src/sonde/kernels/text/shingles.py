@@ -227,7 +227,7 @@ class Bands:
     band the first ``deepest`` are remembered: an empty template has thousands.
     """
 
-    def __init__(self, width, deepest):
+    def __init__(self, width, deepest) -> None:
         self.width = width
         self.deepest = deepest
         self.pages = 0

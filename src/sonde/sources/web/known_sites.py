@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from sonde.protocols import Keeper, KeptPage
-from sonde.sources.main_text import HeldPage, MainText, Sites, pack_page, unpack_page
+from sonde.sources.main_text import HeldPage, MainText, SiteTemplates, pack_page, unpack_page
 from sonde.sources.page import Page
 
 
@@ -27,7 +27,7 @@ class KnownSites:
     }
 
     def __init__(self, keeper: Keeper) -> None:
-        self.judge = (sites := Sites()).judge
+        self.judge = (sites := SiteTemplates()).judge
         self.hold = sites.hold
         self._sites = sites
         self._keeper = keeper
