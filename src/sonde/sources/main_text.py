@@ -77,7 +77,9 @@ class MainText:
         links, if these are not wanted."""
         found = np.empty(self.imprint.words, dtype=np.uint64)
         count: int = shingled(self.imprint, self.kept, found, numbers, links)
-        return np.unique(found[:count])
+        found = found[:count]
+        found.sort()
+        return found[np.diff(found, prepend=~found[:1]) != 0]  # faster than np.unique
 
     def digest(self, *, numbers: bool = True, links: bool = True) -> tuple[int, int]:
         """A hash of its words in their order, and how many they are."""
