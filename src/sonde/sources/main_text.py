@@ -45,7 +45,7 @@ MOST_KEYS = 1 << 20
 MENU, CONTENT, FOOTER = range(3)
 """Where a link stands: outside of main text, in it, or after the last of it."""
 
-_PACKER = zstandard.ZstdCompressor(level=1)
+_PACKER = zstandard.ZstdCompressor(level=-3)  # for a short while: fast
 _TEXT_OF_A_KEY = 32  # characters of a held page that count as one key
 
 
