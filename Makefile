@@ -78,7 +78,7 @@ bench-web: $(VENV)/.ready
 	$(BIN)/python benchmarks/readme.py
 
 # Crawlers on the same sites under the same limit. Others than Scrapy need an environment of their own:
-# make bench-rivals OTHERS=path/to/python, which has crawl4ai and trafilatura.
+# make bench-rivals OTHERS=path/to/python, which has crawl4ai.
 bench-rivals: $(VENV)/.ready
 	$(BIN)/python benchmarks/rivals.py $(if $(OTHERS),--others $(OTHERS)) -o docs/results/rivals.md
 

@@ -59,8 +59,6 @@ def missing() -> str | None:
 def work() -> list[Callable[[], object]]:
     """Small work for every hot loop, prepared but not done."""
     import numpy as np
-    from sonde.sources.web.duplicates import simhash
-    from sonde.sources.web.traps import word_pairs
 
     from sonde import Explorer, Graph, Link, Visit, simulate
     from sonde.authority.discovery import find
@@ -72,7 +70,10 @@ def work() -> list[Callable[[], object]]:
     from sonde.scorers import KeywordMatcher, Topic
     from sonde.seeds.selection import select
     from sonde.sources.graph import topical
-    from sonde.sources.page import read_html
+    from sonde.sources.main_text import SiteTemplates
+    from sonde.sources.page import plain_page, read_html
+    from sonde.sources.web.staleness import Staleness
+    from sonde.sources.web.twins import printed
 
     graph = topical(3_000, 30_000, seed=7)
     dice = np.random.default_rng(7)
@@ -112,6 +113,16 @@ def work() -> list[Callable[[], object]]:
         f"<ref>{prose(4)}</ref> <!-- {prose(3)} -->\n* {prose(9)} [[File:x.png|thumb|{prose(4)}]]\n"
         for _ in range(60)
     ).encode()
+
+    def compared(text: str) -> bool:
+        sites, staleness = SiteTemplates(), Staleness()
+        for number in range(12):
+            page = plain_page(f"{text} {number}", f"https://example.org/{number}")
+            _, main = sites.judge(page)
+            printed(main)
+            staleness.observe(page.url, main, None)
+        return True
+
     matcher = KeywordMatcher(Topic.of(", ".join(vocabulary[:8])).phrases)
     text = prose(4_000)
     return [
@@ -123,7 +134,7 @@ def work() -> list[Callable[[], object]]:
         ),
         lambda: [read_html(page, "https://example.org/a/b.html", 1_000) for page in pages],
         lambda: [plain(bytearray(wiki), len(wiki), lambda _: "") for _ in range(4)],
-        lambda: [matcher.spans(text), simhash(text), word_pairs(text)],
+        lambda: [matcher.spans(text), compared(text)],
         lambda: [link_words(prose(4), f"https://example.org/{word}") for word in vocabulary],
         lambda: [select(graph, 5, hops=3, method=name) for name in ("greedy", "maxweight:2")],
         lambda: [

@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 from selectolax.lexbor import LexborHTMLParser
 
-from sonde.sources.main_text import HeldPage, MainText, SiteTemplates
+from sonde.sources.main_text import HeldPage, SiteTemplates
 from sonde.sources.page import Page, read_page
 from sonde.sources.web.staleness import Staleness
 from sonde.sources.web.twins import FEWEST, SIMILAR, Twin, Twins, printed
@@ -391,7 +391,7 @@ class Row:
     words: dict[str, frozenset[int]]
     f1: dict[str, float]
     shingles: Hashes
-    all_shingles: Hashes | None
+    text: int
     twin: Twin | None
     near: int | None
 
@@ -458,7 +458,7 @@ def measured(
             words={"all": vocabulary.numbers(bag(page.text))},
             f1={},
             shingles=main.shingles(),
-            all_shingles=None if twin is None else _all_of(main).shingles(),
+            text=hash(page.text),
             twin=twin,
             near=next(near, None),
         )
@@ -494,10 +494,6 @@ def _near(one: int, other: int) -> bool:
     return one != 0 and other != 0 and (one ^ other).bit_count() <= 3
 
 
-def _all_of(main: MainText) -> MainText:
-    return MainText(main.text, main.data, main.imprint, np.ones(len(main.kept), dtype=np.uint8))
-
-
 def _judge_twins(found: Figures, rows: list[Row]) -> None:
     sets = [row.shingles for row in rows]
     true = twins_of(sets)
@@ -509,8 +505,8 @@ def _judge_twins(found: Figures, rows: list[Row]) -> None:
         if row.twin is not None:
             other = row.twin.number
             alike = jaccard(sets[number], sets[other])
-            if min(len(sets[number]), len(sets[other])) < FEWEST:
-                alike = row.twin.jaccard  # all words of both are the same, menus included
+            if row.text == rows[other].text:
+                alike = 1.0  # all words of both are the same, menus included
             found.flagged += 1
             found.right_flags += alike >= SIMILAR
             found.found_twins += number in true

@@ -1,7 +1,9 @@
-"""One contestant of the duel, in a process of its own: ``rivals_run.py NAME START TOPIC LIMIT``.
+"""One contestant of the duel, in a process of its own.
+
+    rivals_run.py NAME START TOPIC PHRASE LIMIT
 
 Each is written as its documentation says, with its limit set to LIMIT, and keeps to the host of
-START. Nothing here says what a page is worth but TOPIC; that is what the spiders look for too.
+START. Spiders yield an item for a page that says PHRASE; all others are told TOPIC.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ BREADTH_FIRST = {
 """What Scrapy's documentation says for crawls in breadth-first order."""
 
 
-def run_scrapy(name: str, start: str, topic: str, limit: int) -> None:
+def run_scrapy(name: str, start: str, topic: str, phrase: str, limit: int) -> None:
     import scrapy
     from scrapy.crawler import CrawlerProcess
     from scrapy.linkextractors import LinkExtractor
@@ -58,7 +60,7 @@ def run_scrapy(name: str, start: str, topic: str, limit: int) -> None:
 
         def parse(self, response: Any) -> Any:
             text = " ".join(response.css("body ::text").getall())
-            if topic in text.lower():
+            if phrase in " ".join(text.lower().split()):
                 yield {"url": response.url}
             yield from response.follow_all(self.links.extract_links(response))
 
@@ -70,7 +72,7 @@ def run_scrapy(name: str, start: str, topic: str, limit: int) -> None:
             from selectolax.lexbor import LexborHTMLParser
 
             tree = LexborHTMLParser(response.body)
-            if topic in tree.text().lower():
+            if phrase in " ".join(tree.text(separator=" ").lower().split()):
                 yield {"url": response.url}
             for node in tree.css("a[href]"):
                 url = response.urljoin(node.attributes["href"] or "").partition("#")[0]
@@ -139,19 +141,11 @@ def run_crawl4ai(name: str, start: str, topic: str, limit: int) -> None:
     asyncio.run(main())
 
 
-def run_trafilatura(start: str, limit: int) -> None:
-    from trafilatura.spider import focused_crawler
-
-    focused_crawler(start, max_seen_urls=limit, max_known_urls=100_000)
-
-
 if __name__ == "__main__":
-    contestant, first, about, most = sys.argv[1:]
+    contestant, first, about, said, most = sys.argv[1:]
     if contestant == "sonde":
         run_sonde(first, about, int(most))
     elif contestant.startswith("Scrapy"):
-        run_scrapy(contestant, first, about, int(most))
-    elif contestant.startswith("Crawl4AI"):
-        run_crawl4ai(contestant, first, about, int(most))
+        run_scrapy(contestant, first, about, said, int(most))
     else:
-        run_trafilatura(first, int(most))
+        run_crawl4ai(contestant, first, about, int(most))

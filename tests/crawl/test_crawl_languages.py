@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,12 @@ from sonde.store.reader import DATABASE
 OTHERS = ("fr", "de", "es", "it", "pt", "ru", "ja", "zh", "pl", "nl")
 FRENCH = "Le marégraphe mesure la hauteur de la mer, jour et nuit, et la note sur du papier. "
 ENGLISH = "The gauge measures the height of the sea, by day and by night, and writes it down. "
+
+
+def said(text: str, number: int) -> str:
+    """The words of a language, otherwise on each page: what all pages say is none of theirs."""
+    words = text.replace(",", "").replace(".", "").split()
+    return " ".join(random.Random(number).choices(words, k=80))
 
 
 def translated(pages: int, form: str, *, declared: bool = True) -> Handler:
@@ -41,9 +48,9 @@ def translated(pages: int, form: str, *, declared: bool = True) -> Handler:
         links = [path(number, other) for other in ("en", *OTHERS)]
         links += [path(other, language) for other in nexts if other < pages]
         body = "".join(f'<li><a href="{link}">tide gauge</a></li>' for link in links)
-        text = ENGLISH * 3 if language == "en" else FRENCH * 3
+        text = said(ENGLISH if language == "en" else FRENCH, number)
         lang = f" lang={language}" if declared else ""
-        page = f"<html{lang}><body><p>tide gauge {text} {prose(number)}</p>{body}</body></html>"
+        page = f"<html{lang}><body><p>tide gauge {text}</p>{body}</body></html>"
         return web.Response(text=page, content_type="text/html")
 
     return answer

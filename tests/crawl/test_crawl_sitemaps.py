@@ -38,7 +38,7 @@ def robots(*lines: str) -> web.Response:
 
 
 LEADS_NOWHERE = {
-    "/": f"<p>{prose(1)}",
+    "/": f"<p>{prose(500)}",
     **{f"/tide/{number}": f"<p>tide gauge {prose(number)}" for number in range(20)},
 }
 
@@ -162,7 +162,9 @@ def test_feeds_that_pages_name_are_read_once_a_site() -> None:
         assert not {"/comments/2", "/comments/3", "/json", "/feed"} & set(site.counts)
 
 
-def test_what_a_sitemap_says_decides_among_equals_and_is_kept(tmp_path: Path) -> None:
+def test_what_a_sitemap_says_decides_among_equals_and_is_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     said = {
         "/old": "<lastmod>2001-01-01</lastmod>",
         "/new": "<lastmod>2031-01-01</lastmod>",
@@ -179,6 +181,9 @@ def test_what_a_sitemap_says_decides_among_equals_and_is_kept(tmp_path: Path) ->
         crawl(site.url("/sitemap.xml"), path=tmp_path / "run", budget=60, **settings)
         order = [path for path in site.counts if path in said]
         assert order == ["/tide-gauge", "/first", "/new", "/old", "/unsaid", "/last"]
+        assert run("explain", str(tmp_path / "run"), site.url("/first")) == 0
+        said_of_it = "its sitemap or feed says: changed 2001-01-01, priority 0.9\n"
+        assert said_of_it in capsys.readouterr().out
         database = sqlite3.connect(tmp_path / "run" / DATABASE)
         kept = database.execute("SELECT url, modified > 0, priority FROM listed").fetchall()
         database.close()

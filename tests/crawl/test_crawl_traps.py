@@ -14,7 +14,7 @@ from trap_sites import GOOD, TOPIC, TRAPS, World
 from sonde.cli import main
 from sonde.crawling import Crawl
 
-BUDGET = 600
+BUDGET = 1_200
 
 
 def asked(site: Site) -> set[str]:

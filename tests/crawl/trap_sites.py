@@ -21,8 +21,8 @@ TOPIC = "tide gauge"
 GOOD = 3
 """Hosts that are worth their requests: the first ones."""
 
-_PAGES = 240  # of each good host
-_WORDS = 60
+_PAGES = 430  # of each good host
+_WORDS = 40
 _MENU = " ".join(f'<a href="/section{number}">Section {number}</a>' for number in range(12))
 
 
@@ -195,7 +195,7 @@ def _missing(world: World, host: int, path: str, query: dict[str, str]) -> web.R
 
 def _alike(world: World, host: int, path: str, query: dict[str, str]) -> web.Response:
     dice = random.Random(path)
-    words = (" ".join(map(spare, range(4)))).split()[:200]
+    words = (" ".join(map(spare, range(5)))).split()[:200]
     for at in dice.sample(range(200), 4):
         words[at] = dice.choice(vocabulary())
     links = [
@@ -261,8 +261,8 @@ TRAPS: dict[str, Trap] = {
     "calendar of a good host": Trap(0, _calendar, "/calendar", shared=True),
     "facets": Trap(1, _facets, "/shop"),
     "facets of a good host": Trap(0, _facets, "/shop", shared=True),
-    "sessions": Trap(1, _sessions),
-    "tokens": Trap(1, _tokens),
+    "sessions": Trap(1, _sessions, original=True),
+    "tokens": Trap(1, _tokens, original=True),
     "infinite paths": Trap(1, _paths),
     "soft 404 at the root": Trap(1, _missing),
     "near-duplicates": Trap(1, _alike),

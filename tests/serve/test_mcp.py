@@ -64,13 +64,15 @@ async def conversation(client: Any, url: str, heard: list[float]) -> dict[str, A
 @pytest.mark.slow
 def test_over_standard_input_and_output(tmp_path: Path) -> None:
     with served(library()) as site:
-        words = command("mcp", tmp_path / "runs", 50, "--per-call", "40")
+        words = command("mcp", tmp_path / "runs", 50, "--per-call", "40", "--delay", "0.1")
 
         async def main() -> None:
             told = mcp.StdioServerParameters(command=words[0], args=words[1:], env=dict(os.environ))
             heard: list[float] = []
             async with mcp.Client(told) as client:
                 await conversation(client, site.url, heard)
+            assert heard  # notifications of progress
+            assert max(heard) <= 20
 
         asyncio.run(main())
         assert len(site.log) == 50

@@ -73,19 +73,23 @@ def test_the_cap_holds_over_calls_runs_and_restarts(tmp_path: Path) -> None:
         assert len(site.log) == 135
 
 
-def test_crawls_at_once_share_the_cap(tmp_path: Path) -> None:
-    with served(topical(300)) as site:
+def test_crawls_at_once_share_the_cap_and_no_site(tmp_path: Path) -> None:
+    with served(topical(300)) as first, served(topical(300)) as second:
 
         async def several(tools: Toolbox) -> None:
-            asked = {"start": site.url + "/", "topic": "tide gauge", "budget": 60}
+            asked = [
+                {"start": site.url + "/", "topic": "tide gauge", "budget": 60}
+                for site in (first, second, second)
+            ]
             answers = await asyncio.gather(
-                *(tools.call("crawl", asked) for _ in range(4)), return_exceptions=True
+                *(tools.call("crawl", each) for each in asked), return_exceptions=True
             )
-            assert sum(isinstance(answer, InputError) for answer in answers) == 2
+            assert [type(answer) for answer in answers] == [dict, dict, InputError]
+            assert "same site" in str(answers[2])
             assert tools.cap.left == 0
 
         with_tools(tmp_path, several, 100)
-        assert len(site.log) == 100
+        assert (len(first.log), len(second.log)) == (60, 40)
 
 
 def test_what_a_run_did_not_spend_is_there_again(tmp_path: Path) -> None:

@@ -480,3 +480,26 @@ def test_what_is_chosen_waits_for_slow_callbacks(scrapy_loop: ScrapyLoop, tmp_pa
         scrapy_loop.crawl(Thoughtful, settings=settings_for(tmp_path, 40, CONCURRENT_REQUESTS=4))
         assert len(site.log) == 40
     assert max(opened) == 4
+
+
+def test_a_filter_of_the_project_s_own_decides(scrapy_loop: ScrapyLoop, tmp_path: Path) -> None:
+    """One that lets everything pass, too: what was sent before is sent again."""
+
+    class Twice(Spider):
+        name = "twice"
+
+        async def start(self) -> Any:
+            yield Request(site.url + "/")
+
+        def parse(self, response: Any) -> Any:
+            for _ in range(3):
+                yield Request(site.url + "/a", self.other)
+
+        def other(self, response: Any) -> Any:
+            yield {"url": response.url}
+
+    with served({"/": page("", {}), "/a": page("", {})}) as site:
+        told = settings_for(tmp_path, DUPEFILTER_CLASS="scrapy.dupefilters.BaseDupeFilter")
+        (crawled,) = scrapy_loop.crawl(Twice, settings=told)
+        assert site.paths() == ["/", "/a", "/a", "/a"]
+    assert len(crawled.items) == 3

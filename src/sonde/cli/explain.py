@@ -13,6 +13,7 @@ import argparse
 import json
 import sys
 from dataclasses import asdict
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from sonde.cli._print import amount, counted, harmless, number, print_table
@@ -21,7 +22,7 @@ from sonde.errors import InputError, SpecError
 from sonde.sources.kinds import kind_named, possible_names
 from sonde.store.log import position_of
 from sonde.store.reader import Attempt, RunReader, Trace, trace
-from sonde.store.summary import RANKED
+from sonde.store.summary import RANKED, ListedPage, listed
 
 _REASONS = {
     "budget": "no budget was left for it",
@@ -97,6 +98,9 @@ def _print(
     elif found.number is not None:
         named = found.url in (reader.meta("config") or {}).get("seeds", ())
         print("a seed" if named else "linked by no page: tried when nothing else was left")
+    hints = listed(reader, found.url)
+    if hints is not None:
+        print(f"its sitemap or feed says: {_said(hints)}")
     for source in found.redirected_from:
         print(f"{harmless(source)} redirects to it")
     if found.page is not None:
@@ -175,6 +179,18 @@ def _meaning(reader: RunReader, reason: str) -> str:
         )
     except InputError:  # an object of a program's own, or a package that is not installed
         return ""
+
+
+def _said(hints: ListedPage) -> str:
+    said = []
+    if hints.modified is not None:
+        when = datetime(1970, 1, 1) + timedelta(seconds=hints.modified)
+        said.append(f"changed {when.date()}")
+    if hints.priority is not None:
+        said.append(f"priority {hints.priority:g}")
+    if hints.size is not None:
+        said.append(amount(hints.size))
+    return ", ".join(said)
 
 
 def _print_page(found: Trace) -> None:

@@ -207,13 +207,20 @@ class Settings:
     )
 
     duplicates: str = _setting(
-        "zero", _WHERE, "what pages count that nearly repeat others", choices=DUPLICATES
+        "zero",
+        _WHERE,
+        "what a page counts that nearly repeats another (default: zero)",
+        choices=DUPLICATES,
     )
     traps: str = _setting(
-        "on", _WHERE, "visit what brings nothing new", choices=("on", "off"), changeable=True
+        "on",
+        _WHERE,
+        "sample places that bring nothing new, or visit all (default: on)",
+        choices=("on", "off"),
+        changeable=True,
     )
     allow: tuple[str, ...] = _setting(
-        (), _WHERE, "URLs that are no trap", "PATTERN", changeable=True
+        (), _WHERE, "URLs that are no trap, whatever they bring", "PATTERN", changeable=True
     )
 
     delay: float = _setting(

@@ -126,6 +126,15 @@ def hashed(key, code):
     return ((key ^ code) * FNV_PRIME) & MASK
 
 
+def mixed(key):
+    """The bits of a number, spread over all of it."""
+    key ^= key >> 30
+    key = (key * SPLITMIX) & MASK
+    key ^= key >> 27
+    key = (key * GOLDEN) & MASK
+    return key ^ (key >> 31)
+
+
 def eight_bytes(codes, at):
     """Eight bytes as one number, spelled so that a C compiler makes one load of them."""
     word = codes[at]
@@ -137,12 +146,3 @@ def eight_bytes(codes, at):
     word |= codes[at + 6] << 48
     word |= codes[at + 7] << 56
     return word
-
-
-def mixed(key):
-    """The bits of a number, spread over all of it."""
-    key ^= key >> 30
-    key = (key * SPLITMIX) & MASK
-    key ^= key >> 27
-    key = (key * GOLDEN) & MASK
-    return key ^ (key >> 31)

@@ -15,7 +15,8 @@ from sonde.scrapy.spider_run import BUDGET, SpiderRun
 
 class Scheduler(ScrapyScheduler):
     """Scrapy's scheduler, whose queues hold only what does not explore: a request made a second
-    time with ``dont_filter``. A filter for duplicates of the project's own is heeded besides."""
+    time with ``dont_filter``. A filter for duplicates of the project's own decides in the place of
+    Scrapy's, also where it lets everything pass."""
 
     @classmethod
     def from_crawler(cls, crawler: Any) -> Scheduler:
@@ -57,14 +58,17 @@ class Scheduler(ScrapyScheduler):
         if self.own_filter and not request.dont_filter and self.df.request_seen(request):
             self.df.log(request, self.spider)
             return False
-        fate = self.run.admit(request)
+        fate = self.run.admit(request, again=request.dont_filter or self.own_filter)
         if fate == "filtered":
             self.df.log(request, self.spider)
             return False
+        where = "memory"
         if fate == "repeat":
-            pushed: bool = super().enqueue_request(request)
-            return pushed
-        self.stats.inc_value("scheduler/enqueued/memory")
+            if self._dqpush(request):
+                where = "disk"
+            else:
+                self._mqpush(request)
+        self.stats.inc_value(f"scheduler/enqueued/{where}")
         self.stats.inc_value("scheduler/enqueued")
         return True
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from functools import cached_property
 from typing import Any
 
 from itemadapter import is_item
@@ -89,9 +90,13 @@ class TellingMiddleware:
         base = promise.score if self._run.scorer is not None else 1.0
         self._run.expect(visit, request, prior(base, request.priority), text)
 
+    @cached_property
+    def _site_filter(self) -> Any:
+        return self._crawler.get_downloader_middleware(OffsiteMiddleware)
+
     def _offsite(self, request: Any) -> bool:
         """Whether Scrapy will drop it for its host."""
-        middleware = self._crawler.get_downloader_middleware(OffsiteMiddleware)
+        middleware = self._site_filter
         if middleware is None or request.dont_filter or request.meta.get("allow_offsite"):
             return False
         return not middleware.should_follow(request, self._crawler.spider)

@@ -237,25 +237,25 @@ class SpiderRun:
 
     # -- what comes in ---------------------------------------------------------------------------
 
-    def admit(self, request: Any) -> str:
+    def admit(self, request: Any, *, again: bool) -> str:
         """A request reaches the scheduler: ``kept`` here, ``filtered`` as one that was seen, or
-        for the scheduler's own queue (``repeat``)."""
+        for the scheduler's own queue (``repeat``). `again` says that it may have been seen."""
         parent = self._coming.pop(request, None)
         visit = self.open.get(request.meta.get(LEASE, 0))
         if visit is not None:
-            fate = self._admit_further(request, visit)
+            fate = self._admit_further(request, visit, again)
         else:
             request.meta.pop(LEASE, None)
-            fate = self._admit_node(request, seed=parent is None)
+            fate = self._admit_node(request, again, seed=parent is None)
         if parent is not None:
             parent.coming.discard(request)
             self._settle_finished(parent)
         return fate
 
-    def _admit_node(self, request: Any, *, seed: bool) -> str:
+    def _admit_node(self, request: Any, again: bool, *, seed: bool) -> str:
         book = self.book
         if book.seen(request):
-            again = request.dont_filter and not (
+            again = again and not (
                 seed and request.meta.get("is_start_request") and book.name(request) in book.resumed
             )
             return "repeat" if again else "filtered"
@@ -264,11 +264,11 @@ class SpiderRun:
             self.logbook.add_seeds([(name, self.group(request))])
         return "kept"
 
-    def _admit_further(self, request: Any, visit: OpenVisit) -> str:
+    def _admit_further(self, request: Any, visit: OpenVisit, again: bool) -> str:
         """A retry, a redirect, or a link of a chain: it belongs to a visit that is open."""
         book, node = self.book, str(visit.lease.node)
         fingerprint = book.fingerprint(request)
-        if not request.dont_filter and book.seen(request):
+        if not again and book.seen(request):
             name = book.name(request)
             # What an earlier attempt at this node has followed, this one may follow again.
             mine = name == node and fingerprint not in visit.followed

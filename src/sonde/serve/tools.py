@@ -16,7 +16,7 @@ from typing import Any
 
 from sonde.crawling import STOPS, Crawl
 from sonde.errors import InputError
-from sonde.net.urls import normalise
+from sonde.net.urls import domain_of, group_of, host_of, normalise
 from sonde.scorers.question import tokens_of
 from sonde.serve.cap import Cap
 from sonde.serve.passage_index import PassageIndex, RankedPassage, page_text
@@ -34,6 +34,9 @@ WAIT = 45
 
 TOKENS = 2_000
 """Tokens of an answer at most, unless told otherwise."""
+
+MOST_AT_ONCE = 8
+"""Crawls that may go on at one time."""
 
 _LONGEST_WAIT = 600
 _MOST_TOKENS = 50_000
@@ -187,6 +190,7 @@ class Toolbox:
         self._settings = dict(settings)
         self._crawls: dict[str, Crawl] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._sites: dict[str, set[str]] = {}
         self._indices: dict[str, PassageIndex] = {}
         for name in cap.unsettled():  # open when an earlier process ended
             cap.settle(name, spent_by(folder / name))
@@ -232,12 +236,14 @@ class Toolbox:
         if (topic is None) == (question is None):
             raise InputError("crawl needs a topic or a question, and not both")
         wanted = {"topic": topic} if topic is not None else {"question": question}
+        sites = set(map(_site_of, seeds))
+        self._check_free(sites)
         name = self._next_name()
         granted = self.cap.grant(name, budget)
         crawl = Crawl(
             seeds, path=self._folder / name, budget=granted, **{**self._settings, **wanted}
         )
-        return await self._watched(name, crawl, wait, report)
+        return await self._watched(name, crawl, sites, wait, report)
 
     async def _more(
         self, run: str, budget: int | None = None, wait: int = WAIT, report: Report | None = None
@@ -245,15 +251,28 @@ class Toolbox:
         path = self._path(run)
         if run in self._tasks:
             raise InputError(f"{run} is still being crawled: stop it first, or wait")
+        with RunReader(path) as reader:
+            sites = set(map(_site_of, (reader.meta("config") or {}).get("seeds", [])))
+        self._check_free(sites)
         granted = self.cap.grant(run, budget)
         crawl = Crawl.resume(path, budget=spent_by(path) + granted)
-        return await self._watched(run, crawl, wait, report)
+        return await self._watched(run, crawl, sites, wait, report)
+
+    def _check_free(self, sites: set[str]) -> None:
+        """Crawls at once are of different sites: each is polite by itself, and two of one site
+        would be half as polite. ``InputError`` for a site that is being crawled."""
+        if len(self._tasks) >= MOST_AT_ONCE:
+            raise InputError(f"{MOST_AT_ONCE} crawls are going on: wait for one, or stop one")
+        for name, taken in self._sites.items():
+            if sites & taken:
+                raise InputError(f"{name} is a crawl of the same site: wait for it, or stop it")
 
     async def _watched(
-        self, name: str, crawl: Crawl, wait: int, report: Report | None
+        self, name: str, crawl: Crawl, sites: set[str], wait: int, report: Report | None
     ) -> dict[str, Any]:
         """Set a crawl going, and wait for it for a while."""
         self._crawls[name] = crawl
+        self._sites[name] = sites
         task = self._tasks[name] = asyncio.create_task(self._driven(name, crawl))
         await asyncio.sleep(0)  # it begins: from now on there is a run to speak of
         loop = asyncio.get_running_loop()
@@ -272,7 +291,7 @@ class Toolbox:
         try:
             await crawl.run()
         finally:
-            del self._crawls[name], self._tasks[name]
+            del self._crawls[name], self._tasks[name], self._sites[name]
             self.cap.settle(name, spent_by(self._folder / name))
 
     async def _stop(self, run: str) -> dict[str, Any]:
@@ -391,6 +410,12 @@ class Toolbox:
             ]
         note = "titles are quoted from web pages: they are data"
         return {**self._brief(name), "cap": self._cap(), "best": best, "note": note}
+
+
+def _site_of(url: str) -> str:
+    """What a crawl has to itself: a registrable domain; of a host without one, host and port."""
+    host = host_of(url)
+    return group_of(url) if domain_of(host) == host else domain_of(host)
 
 
 def spent_by(path: Path) -> int:

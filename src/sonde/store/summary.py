@@ -212,6 +212,24 @@ def unreachable(run: RunReader) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
+class ListedPage:
+    """What a sitemap or a feed says of a page: when it changed, in seconds since 1970, how much it
+    matters, from 0 to 1, and how many bytes it has."""
+
+    modified: float | None
+    priority: float | None
+    size: int | None
+
+
+def listed(run: RunReader, url: str) -> ListedPage | None:
+    """What the sitemaps and feeds that were read say of a URL, if anything."""
+    if not run.has("listed"):
+        return None
+    row = run.one("SELECT modified, priority, size FROM listed WHERE url = ?", url)
+    return None if row is None else ListedPage(*row)
+
+
+@dataclass(frozen=True, slots=True)
 class Unvisited:
     """A node that was chosen and not visited, why, and where it redirects to, if that was why."""
 

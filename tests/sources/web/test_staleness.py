@@ -85,8 +85,8 @@ def test_a_suspect_is_sampled_and_comes_back_when_it_has_something_new() -> None
 
 def test_evidence_grows_with_what_is_left_to_spend() -> None:
     wanted = [enough("template", left) for left in (0, 600, 5_000, 10**6, None)]
-    assert wanted == [10, 10, 50, 128, 128]
-    assert enough("segment", 0) == 16
+    assert wanted == [12, 12, 50, 128, 128]
+    assert enough("segment", 0) == 32
 
 
 def test_what_a_page_only_echoes_of_its_url_is_not_its_own() -> None:

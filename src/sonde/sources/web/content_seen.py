@@ -24,7 +24,7 @@ from sonde.sources.web.word_salad import WordSalad
 _APART = frozenset(("feed", "redirect"))  # what is no page
 
 
-class Comparison(NamedTuple):
+class ContentFinding(NamedTuple):
     """What came of comparing a page with those before it."""
 
     page: Print
@@ -49,7 +49,7 @@ class ContentSeen:
         self._keeper = keeper
         self.allowed = allowed
 
-    def compare(self, final_url: str, main: MainText, left: int | None) -> Comparison:
+    def compare(self, final_url: str, main: MainText, left: int | None) -> ContentFinding:
         """Compare a page that is visited now, with so many requests left."""
         page = printed(main)
         twin = self._twins.find(page)
@@ -59,10 +59,15 @@ class ContentSeen:
         self._salad.observe(final_url, main)
         if twin is not None and group_of(twin.name) != group_of(final_url):
             finding = finding._replace(copied=True)
-        return Comparison(page, twin, finding)
+        return ContentFinding(page, twin, finding)
 
     def add(
-        self, url: str, lease: int, final_url: str, canonical: str | None, found: Comparison | None
+        self,
+        url: str,
+        lease: int,
+        final_url: str,
+        canonical: str | None,
+        found: ContentFinding | None,
     ) -> bool | None:
         """The page was visited: those after it are compared with it, too. Whether its host seems
         to be a copy of another; ``None`` where that was known before. A page that may not be

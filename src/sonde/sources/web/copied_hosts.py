@@ -2,7 +2,7 @@
 
 The first page of a host either is a twin of one on another host, or it is not. When of the hosts
 tried last nearly all were copies, new hosts come under suspicion as a whole, and are *sampled* as
-stale shapes are (see ``staleness``): with each further copy a quarter as many are let through, and
+stale shapes are (see ``staleness``): with each further copy an eighth as many are let through, and
 each host that says something of its own takes half of that back. On a host that has brought copies
 alone, half of the URLs are let through after the first, an eighth after the second, and so on.
 

@@ -7,15 +7,16 @@ the months of a calendar differ in numbers, the facets of a shop in order. Shape
 several levels, so that a trap cannot hide by varying one of them: the template, its path whatever
 the parameters, its directory.
 
-The widest level is the first segment of the path, or the root. There a page *repeats* when it says
-nothing new among all pages of the segment, or when all words of its main text, or all that are not
-in links, have stood in this order on another page of the host. A path that grows for ever shows one
-page again and again, and a page that says "not found" with status 200 differs in its links at most.
+The widest level is the first segment of the path, or the root. There a page *repeats* when it is
+the first of its directory and says nothing new among all pages of the segment, or when all words of
+its main text, or all that are not in links, have stood in this order on another page of the host. A
+path that grows for ever shows one page again and again, and a page that says "not found" with
+status 200 differs in its links at most.
 
-A shape comes under suspicion when of its last visits a tenth or less were fresh. It takes 10 visits
-of a template, 12 of a path, 16 of a directory or a segment, and not less than a hundredth of the
-requests that are left: who has much to spend can look longer. A suspect is not walled off but
-*sampled*: with each further stale visit a quarter as many of its URLs are let through (those whose
+A shape comes under suspicion when of its last visits a tenth or less were fresh. It takes 12 visits
+of a template, 16 of a path, 24 of a directory, 32 of a segment, and not less than a hundredth of
+the requests that are left: who has much to spend can look longer. A suspect is not walled off but
+*sampled*: with each further stale visit an eighth as many of its URLs are let through (those whose
 hash is low enough, so that a URL is not let through by asking often), and each fresh visit takes
 half of that back: what was refused for little is soon refused no more.
 
@@ -49,13 +50,13 @@ _NEW_SHARE = 0.2  # of a page's shingles: with fewer the page is stale ...
 _NEW_ENOUGH = 30  # ... unless there are so many all the same
 _MOST_READ = 16_384  # shingles remembered of one place, texts of one host; then it begins anew
 _MOST_PLACES = 512  # remembered at one time: those visited last
-_STEP = 2  # bits: a quarter as many
+_STEP = 3  # bits: an eighth as many
 _MOST_BITS = 24
 _ECHO = 100  # bytes of a URL whose words a page may echo
 _FEWEST_BARE = 5  # words outside of links that make a text to be recognised by
 
 # How many visits make a suspect, by level: wider shapes need more evidence.
-_ENOUGH = {"template": 10, "path": 12, "directory": 16, "segment": 16}
+_ENOUGH = {"template": 12, "path": 16, "directory": 24, "segment": 32}
 _SHARE_OF_BUDGET = 100  # and one in so many of the requests that are left
 
 
@@ -152,9 +153,10 @@ class Staleness:
 
     def _compared(self, url: str, main: MainText) -> tuple[bool, bool]:
         shapes, main = shapes_of(url), own_words(main, url)
+        first = shapes.place not in self._read
         fresh = widely = self._is_fresh(shapes.place, main)
         if shapes.segment != shapes.place:
-            widely = self._is_fresh(shapes.segment, main)
+            widely = self._is_fresh(shapes.segment, main) or not first
         return fresh, self._repeats(shapes.host, main) or not widely
 
     def _tally(self, shapes: Shapes, finding: Finding) -> None:

@@ -5,7 +5,7 @@ often as chance makes them: where two words of two pages are the same with proba
 of neighbours are with p squared. In any language they are many times as often, since words have
 their company: "of the", "such as". So of the first pages of a host, without the formulas that a
 third of them have, it is counted how many pairs two pages have in common, and how many they would
-have by chance. Up to four times as many, and the text is *drawn*; eight times as many, and it is
+have by chance. Up to six times as many, and the text is *drawn*; nine times as many, and it is
 *written* (on 23 real sites 38 to 190 times as many). Where chance makes hardly any (a list of
 names), nothing can be said.
 
@@ -31,7 +31,7 @@ _FEWEST = 6  # pages
 _MOST = 16
 _FIRST = 2  # pages of a new host that count for all new hosts
 _ENOUGH = 3.0
-_DRAWN, _WRITTEN = 4.0, 8.0
+_DRAWN, _WRITTEN = 6.0, 9.0
 _HOSTS = 256  # remembered at one time
 _NEW = ""
 _STEP = 2
