@@ -6,7 +6,7 @@ FOLDER has the sites as ``SITES`` names them: documentation packages of Debian 1
 download PACKAGE`` and ``dpkg-deb -x FILE FOLDER``, or installed, where FOLDER is ``/``);
 ``schools``, the Schools Wikipedia of 2013; ``indieweb``, pages of a MediaWiki as it serves them,
 one file each; ``forum`` and ``news``, a Spirit forum and a Pelican site filled with public text.
-SiteTemplates that are not there are left out. What a site's own markup calls its main text is the truth.
+Sites that are not there are left out. What a site's own markup calls its main text is the truth.
 Pages are read in breadth-first order from the index page, as a crawl would. ``--keep FILE`` adds to
 earlier figures.
 

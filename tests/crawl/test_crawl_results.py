@@ -17,7 +17,7 @@ import sonde
 from sonde.crawling import Crawl
 from sonde.errors import InputError
 
-FAST: dict[str, Any] = {"delay": 0, "allow_private": True}
+FAST: dict[str, Any] = {"delay": 0, "allow_private": True, "sitemaps": "no"}
 
 
 def small() -> Handler:

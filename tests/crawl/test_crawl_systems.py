@@ -81,8 +81,10 @@ for name in POSIX & set(sys.modules):
     del sys.modules[name]
 sys.meta_path.insert(0, Absent())
 import sonde
+# What other packages import, they decide by the name of the system, which is not taken away here.
+OTHERS = ("sonde.scrapy.", "sonde.serve.mcp_server")
 for module in pkgutil.walk_packages(sonde.__path__, "sonde."):
-    if not module.name.endswith("__main__"):
+    if not module.name.endswith("__main__") and not module.name.startswith(OTHERS):
         importlib.import_module(module.name)
 """
     subprocess.run([sys.executable, "-c", code], check=True)

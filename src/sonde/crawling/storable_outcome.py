@@ -13,6 +13,8 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
+import numpy as np
+
 from sonde.records import Failure, Link, LinkColumns, Outcome, Visit
 from sonde.sources.facts import PageFacts, PageVisit, Record
 from sonde.store.journal import storable
@@ -118,6 +120,8 @@ def _facts(facts: PageFacts) -> PageFacts:
             kept: Any = _text(value)
         elif value is None or isinstance(value, (str, bytes, int, float)):
             kept = storable(value)
+        elif isinstance(value, np.generic):  # a number of a kernel's
+            kept = storable(value.item())
         elif name == "stale" and all(each is None or isinstance(each, int) for each in value):
             kept = value
         else:

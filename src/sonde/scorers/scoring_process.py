@@ -31,6 +31,7 @@ from sonde.scorers.limits import MEMORY, SECONDS
 _UNPREPARED = 0.5  # seconds
 _TIMES_UP = {-getattr(signal, name, 0) for name in ("SIGPROF", "SIGALRM")} - {0}
 _START = 60.0
+_MOST_READY = 1_000
 _SIZE = struct.Struct("<Q")
 
 
@@ -68,13 +69,17 @@ class ProcessScorer:
         if self._threads is None:
             self._threads = ThreadPoolExecutor(1, thread_name_prefix="sonde-scorer")
         loop = asyncio.get_running_loop()
+        if len(self._ready) >= _MOST_READY:  # of pages that nobody wanted scored after all
+            del self._ready[next(iter(self._ready))]
         self._ready[document.url] = await loop.run_in_executor(
             self._threads, self._scored, document, self.seconds
         )
 
     def score(self, document: Document) -> Scores:
         ready = self._ready.pop(document.url, None)
-        return self._scored(document, min(self.seconds, _UNPREPARED)) if ready is None else ready
+        if ready is None or len(ready.alphas) != len(document.links):  # it was another then
+            return self._scored(document, min(self.seconds, _UNPREPARED))
+        return ready
 
     def close(self) -> None:
         """End the process. A document that is being scored is given up."""

@@ -7,7 +7,6 @@ import re
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -369,7 +368,7 @@ def test_no_text_takes_the_scan_beyond_its_end(pieces: list[str]) -> None:
     rooms = (np.empty(size, np.uint8), np.empty((size, 3), np.intc))
     anchors, notes = np.empty((4, 7), np.intc), np.empty((4, 2), np.intc)
     layout = np.empty((4, 3), np.intc), np.empty((4, 4), np.uint64)
-    plain: Any = PLAIN.scan(raw, room.ELEMENTS, CHARACTERS, *rooms, anchors, notes, *layout)
+    plain = PLAIN.scan(raw, room.ELEMENTS, CHARACTERS, *rooms, anchors, notes, *layout)
     before = [part.copy() for part in layout]
     assert plain == scan.scan(raw, room.ELEMENTS, CHARACTERS, *rooms, anchors, notes, *layout)
     for one, other, known in zip(before, layout, plain[-2:], strict=True):

@@ -14,8 +14,8 @@ path that grows for ever shows one page again and again, and a page that says "n
 status 200 differs in its links at most.
 
 A shape comes under suspicion when of its last visits a tenth or less were fresh. It takes 12 visits
-of a template, 16 of a path, 24 of a directory, 32 of a segment, and not less than a hundredth of the
-requests that are left: who has much to spend can look longer. A suspect is not walled off but
+of a template, 16 of a path, 24 of a directory, 32 of a segment, and not less than a hundredth of
+the requests that are left: who has much to spend can look longer. A suspect is not walled off but
 *sampled*: with each further stale visit an eighth as many of its URLs are let through (those whose
 hash is low enough, so that a URL is not let through by asking often), and each fresh visit takes
 half of that back: what was refused for little is soon refused no more.
