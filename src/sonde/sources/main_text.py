@@ -86,9 +86,9 @@ class MainText:
         found: tuple[int, int] = digest(self.imprint, self.kept, numbers, links)
         return found
 
-    def positions(self, links: Sequence[tuple[object, int, int]]) -> list[int]:
-        """Where links stand whose anchors begin and end at these characters: ``MENU``, ``CONTENT``
-        or ``FOOTER``."""
+    def positions(self, links: Sequence[tuple[Any, ...]]) -> list[int]:
+        """Where links stand whose second and third items say where their anchors begin and end:
+        ``MENU``, ``CONTENT`` or ``FOOTER``."""
         found: list[int] = positions(self._places, list(links))
         return found
 
