@@ -79,7 +79,8 @@ class MainText:
         count: int = shingled(self.imprint, self.kept, found, numbers, links)
         found = found[:count]
         found.sort()
-        return found[np.diff(found, prepend=~found[:1]) != 0]  # faster than np.unique
+        once: NDArray[np.uint64] = found[np.diff(found, prepend=~found[:1]) != 0]
+        return once  # faster than np.unique
 
     def digest(self, *, numbers: bool = True, links: bool = True) -> tuple[int, int]:
         """A hash of its words in their order, and how many they are."""
