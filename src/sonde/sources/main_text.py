@@ -79,16 +79,17 @@ class MainText:
         count: int = shingled(self.imprint, self.kept, found, numbers, links)
         found = found[:count]
         found.sort()
-        return found[np.diff(found, prepend=~found[:1]) != 0]  # faster than np.unique
+        once: NDArray[np.uint64] = found[np.diff(found, prepend=~found[:1]) != 0]
+        return once  # faster than np.unique
 
     def digest(self, *, numbers: bool = True, links: bool = True) -> tuple[int, int]:
         """A hash of its words in their order, and how many they are."""
         found: tuple[int, int] = digest(self.imprint, self.kept, numbers, links)
         return found
 
-    def positions(self, links: Sequence[tuple[object, int, int]]) -> list[int]:
-        """Where links stand whose anchors begin and end at these characters: ``MENU``, ``CONTENT``
-        or ``FOOTER``."""
+    def positions(self, links: Sequence[tuple[Any, ...]]) -> list[int]:
+        """Where links stand whose second and third items say where their anchors begin and end:
+        ``MENU``, ``CONTENT`` or ``FOOTER``."""
         found: list[int] = positions(self._places, list(links))
         return found
 
