@@ -75,11 +75,12 @@ class MainText:
     def shingles(self, *, numbers: bool = True, links: bool = True) -> NDArray[np.uint64]:
         """The hashes of its runs of three words, sorted, each once; without numbers or words in
         links, if these are not wanted."""
-        found = np.empty(self.imprint.words, dtype=np.uint64)
+        found: NDArray[np.uint64] = np.empty(self.imprint.words, dtype=np.uint64)
         count: int = shingled(self.imprint, self.kept, found, numbers, links)
         found = found[:count]
         found.sort()
-        return found[np.diff(found, prepend=~found[:1]) != 0]  # faster than np.unique
+        kept: NDArray[np.uint64] = found[np.diff(found, prepend=~found[:1]) != 0]
+        return kept  # faster than np.unique
 
     def digest(self, *, numbers: bool = True, links: bool = True) -> tuple[int, int]:
         """A hash of its words in their order, and how many they are."""
