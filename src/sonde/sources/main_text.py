@@ -75,7 +75,7 @@ class MainText:
     def shingles(self, *, numbers: bool = True, links: bool = True) -> NDArray[np.uint64]:
         """The hashes of its runs of three words, sorted, each once; without numbers or words in
         links, if these are not wanted."""
-        found = np.empty(self.imprint.words, dtype=np.uint64)
+        found: NDArray[np.uint64] = np.empty(self.imprint.words, dtype=np.uint64)
         count: int = shingled(self.imprint, self.kept, found, numbers, links)
         found = found[:count]
         found.sort()
