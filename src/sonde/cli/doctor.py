@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import re
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,7 @@ def examine() -> dict[str, Any]:
     }
     for requirement in requires("sonde") or ():
         name, _, marker = requirement.partition(";")
-        package = name.strip().split("[")[0].rstrip("<>=!~.0123456789, ")
+        package = re.split(r"[\[<>=!~ ]", name.strip())[0]
         extra = marker.partition("extra ==")[2].strip().strip("\"'")
         if extra in _NOT_FOR_USERS or (extra == "uncompiled" and compiled):
             continue

@@ -23,6 +23,7 @@ parser for that.
 from __future__ import annotations
 
 import re
+import threading
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -249,6 +250,23 @@ def plain_page(text: str, url: str, *, title: str = "") -> Page:
     return Page(url=url, title=title, text=collapsed, cut=cut)
 
 
+class _Room(threading.local):
+    """Where pages of up to so many bytes are read to. Each thread has its own: to have it anew for
+    each page takes as long as to read the page."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.text = np.empty(size, dtype=np.uint8)
+        self.stack = np.empty((size, 3), dtype=np.intc)
+        self.anchors = np.empty((size // 8, 7), dtype=np.intc)
+        self.notes = np.empty((_NOTES, 2), dtype=np.intc)
+        self.pieces = np.empty((size // 4 + 2, 3), dtype=np.intc)
+        self.nodes = np.empty((size // 4 + 2, 4), dtype=np.uint64)
+
+
+_ROOM = _Room(1 << 18)
+
+
 @dataclass(slots=True)
 class HtmlReading:
     """What was found."""
@@ -275,12 +293,9 @@ def read_html(html: bytes, url: str, max_links: int = MAX_LINKS) -> HtmlReading:
         found.cut = len(within) < len(html)
         ordered = (_tree(within).html or "").encode("utf-8", "replace")
     size = len(ordered)
-    text = np.empty(size, dtype=np.uint8)
-    stack = np.empty((size, 3), dtype=np.intc)
-    anchors = np.empty((min(size // 8, _HREFS * max_links), 7), dtype=np.intc)
-    notes = np.empty((_NOTES, 2), dtype=np.intc)
-    pieces = np.empty((size // 4 + 2, 3), dtype=np.intc)
-    nodes = np.empty((size // 4 + 2, 4), dtype=np.uint64)
+    room = _ROOM if size <= _ROOM.size else _Room(size)
+    text, stack, notes, pieces, nodes = room.text, room.stack, room.notes, room.pieces, room.nodes
+    anchors = room.anchors[: min(size // 8, _HREFS * max_links)]
     length, hrefs, noted, scripts, cut, parts, elements = scan(
         ordered, ELEMENTS, CHARACTERS, text, stack, anchors, notes, pieces, nodes
     )

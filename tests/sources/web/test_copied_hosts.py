@@ -106,9 +106,11 @@ def drawn(seed: int, words: int = 300) -> MainText:
 
 def test_a_host_of_drawn_words_is_told_from_one_that_is_written() -> None:
     salad = WordSalad()
-    for number in range(12):
+    for number in range(16):
         salad.observe(url(1), written(number))
         salad.observe(url(2), drawn(number))
+        salad.observe(url(3), drawn(number) if number < 6 else written(number))
+    assert salad.bits("h3.example") == 0  # odd once, and not again
     assert salad.bits("h1.example") == 0
     assert salad.bits("h2.example") >= 2
     again = WordSalad()

@@ -114,11 +114,13 @@ class ContentSeen:
             numbers[page.lease] = self.pages
             known = Print.unpacked(page.sketch)
             content = self._twins.add(page.node, page.lease, known, number, whole=False)
+            self.pages += 1
+            if not page.final_url.startswith("http"):  # what it was is forgotten
+                continue
             twin = None if number is None else self._twins.name(number)
             self.names.visited(page.node, page.final_url, page.canonical, content, twin)
             finding = Finding.of(page.stale)
             self.hosts.observe(page.final_url, finding)
-            self.pages += 1
             if self.pages > self.kept:
                 main = main_of(page)
                 if "noindex" in page.flags.split():

@@ -9,9 +9,10 @@ have by chance. Up to six times as many, and the text is *drawn*; nine times as 
 *written* (on 23 real sites 38 to 190 times as many). Where chance makes hardly any (a list of
 names), nothing can be said.
 
-A drawn host is under suspicion as long as another host is written: where everything is drawn, as in
-a test, that is how things are. New hosts are looked at together too, by their first pages: a farm
-has many hosts, and few pages of each are seen.
+A host that was not named and seems drawn twice, by different pages, is under suspicion as long as
+another host is written: where everything is drawn, as in a test, that is how things are. New hosts
+are looked at together too, by their first pages: a farm has many hosts, and few pages of each are
+seen.
 """
 
 from __future__ import annotations
@@ -90,6 +91,7 @@ class WordSalad:
         self._pages: dict[str, list[Words]] = {}  # by host not judged yet, last visited last
         self._drawn: dict[str, int] = {}  # pages since it was seen
         self._written: dict[str, None] = {}
+        self._doubted: dict[str, None] = {}  # seemed to be drawn once
         self._visits: dict[str, int] = {}  # of new hosts, up to those that count
         self._new = 0
 
@@ -106,7 +108,11 @@ class WordSalad:
         elif host not in self._written and len(words) > 1:
             pages = self._pages.pop(host, [])
             pages.append(words)
-            if (verdict := _verdict(pages)) is not None:
+            verdict = _verdict(pages)
+            if verdict and host not in self._doubted:  # a folder of a site may be odd: look again
+                self._doubted[host] = None
+                self._pages[host] = []
+            elif verdict is not None:
                 self._judged(host, verdict)
             elif len(pages) < _MOST:
                 self._pages[host] = pages
@@ -132,10 +138,12 @@ class WordSalad:
         """How many times the share of a host's URLs that are let through is halved."""
         if not self._written:
             return 0
+        if group in self._named:
+            return 0
         found = self._drawn.get(group)
         if found is not None:
             return _STEP * (found + 1)
-        return 0 if group in self._named or group in self._written else self._new
+        return 0 if group in self._written else self._new
 
     def state(self) -> dict[str, Any]:
         """Everything, as plain data."""
@@ -145,6 +153,7 @@ class WordSalad:
             },
             "drawn": self._drawn,
             "written": list(self._written),
+            "doubted": list(self._doubted),
             "visits": self._visits,
             "new": self._new,
         }
@@ -157,6 +166,7 @@ class WordSalad:
         }
         self._drawn = dict(state["drawn"])
         self._written = dict.fromkeys(state["written"])
+        self._doubted = dict.fromkeys(state["doubted"])
         self._visits = dict(state["visits"])
         self._new = state["new"]
 
