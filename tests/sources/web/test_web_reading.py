@@ -391,3 +391,16 @@ def test_attributes_that_would_take_for_ever_end_the_page() -> None:
 def test_tags_inside_scripts_do_not_count_as_nesting() -> None:
     html = b"<script>" + b"write('<div>');" * 1_000 + b"</script><p>after"
     assert room.shallow(html) == html
+
+
+def test_names_that_share_a_place_are_told_apart() -> None:
+    """Whatever is open, elements that are closed in their turn make a page no deeper."""
+    told = """
+        div ul ol dl table section article main nav aside header footer figure blockquote pre h1 h2
+        h3 h4 h5 h6 form fieldset details summary address button label legend em code span strong
+        cite tt sub sup var kbd samp dfn abbr q time data mark small ins del bdi bdo ruby x-part y
+    """
+    names = told.split()
+    inside = "".join(f"<{name}>x</{name}>" * 600 for name in names)
+    html = "".join(f"<{name}>" for name in names) + inside
+    assert room.shallow(html.encode()) == html.encode()

@@ -9,6 +9,7 @@ from cython.cimports.sonde.kernels.html import tags
 from cython.cimports.sonde.kernels.html.tags import Names
 
 PLACES = cython.declare(cython.longlong, 1024)  # of names of elements that are open
+TRIES = cython.declare(cython.longlong, 16)  # places that a name may have
 
 
 @cython.cfunc
@@ -51,18 +52,27 @@ def counted(
     ends: cython.bint,
 ) -> cython.bint:
     """Count an element that is opened or closed by its name; whether an end tag closes one that is
-    open. Names that share a place with one that is open are not counted, so that none is ever
-    taken for closed that is not."""
-    place: cython.longlong = cython.cast(cython.longlong, (key >> 20) & (PLACES - 1))
-    if ends:
-        if keys[place] != key or counts[place] == 0:
-            return False
-        counts[place] -= 1
-        return True
-    if counts[place] == 0:
-        keys[place] = key
-    if keys[place] == key:
-        counts[place] += 1
+    open. A name for which there is no place is not counted, so that none is ever taken for closed
+    that is not."""
+    first: cython.longlong = cython.cast(cython.longlong, (key >> 20) & (PLACES - 1))
+    place: cython.longlong
+    free: cython.longlong = -1
+    step: cython.longlong
+    for step in range(TRIES):
+        place = (first + step) & (PLACES - 1)
+        if keys[place] == key:
+            if not ends:
+                counts[place] += 1
+                return False
+            if counts[place] == 0:
+                return False
+            counts[place] -= 1
+            return True
+        if free < 0 and counts[place] == 0:
+            free = place
+    if not ends and free >= 0:
+        keys[free] = key
+        counts[free] = 1
     return False
 
 
